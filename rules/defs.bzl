@@ -1,0 +1,24 @@
+"""The public rules of rules_offload.
+
+    load("@rules_offload//rules:defs.bzl", "offload_binary")
+"""
+
+load("//rules/private:device_cdylib.bzl", _device_cdylib = "device_cdylib")
+load("//rules/private:offload_binary.bzl", _offload_binary = "offload_binary")
+load("//rules/private:offload_library.bzl", _offload_library = "offload_library")
+load(
+    ":providers.bzl",
+    _AssemblerToolchainInfo = "AssemblerToolchainInfo",
+    _DeviceImageInfo = "DeviceImageInfo",
+    _DeviceToolchainInfo = "DeviceToolchainInfo",
+    _PtxPolicyInfo = "PtxPolicyInfo",
+)
+
+device_cdylib = _device_cdylib
+offload_binary = _offload_binary
+offload_library = _offload_library
+
+AssemblerToolchainInfo = _AssemblerToolchainInfo
+DeviceImageInfo = _DeviceImageInfo
+DeviceToolchainInfo = _DeviceToolchainInfo
+PtxPolicyInfo = _PtxPolicyInfo

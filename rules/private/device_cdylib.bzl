@@ -1,0 +1,126 @@
+"""`device_cdylib`: a Rust crate as linked device images, one for each architecture."""
+
+load("@rules_rust//rust:defs.bzl", "rust_library")
+load("//rules:providers.bzl", "DeviceImageInfo", "PtxPolicyInfo")
+load("//toolchains:archs.bzl", "parse_arch")
+load(":device_link.bzl", "device_link")
+load(":policy.bzl", "ptx_attr")
+
+def _parse_archs(label, archs):
+    """The archs of a target, parsed; fails with a text for the user."""
+    if not archs:
+        fail("\n\n%s: `archs` is empty: wanted at least one GPU architecture, for instance archs = [\"sm_90\", \"gfx90a\"]\n" % label)
+    names = []
+    for arch in archs:
+        parsed, error = parse_arch(arch)
+        if error:
+            fail("\n\n%s: in `archs`: %s\n" % (label, error))
+        if parsed.name in names:
+            fail("\n\n%s: in `archs`: '%s' stands there twice; take one of them out\n" % (label, parsed.name))
+        names.append(parsed.name)
+    return names
+
+def _device_images_impl(ctx):
+    _parse_archs(ctx.label, ctx.attr.archs)
+    groups = [target[OutputGroupInfo] for target in ctx.attr.images]
+    return [
+        DefaultInfo(files = depset(transitive = [group.images for group in groups])),
+        DeviceImageInfo(images = depset(transitive = [target[DeviceImageInfo].images for target in ctx.attr.images])),
+        PtxPolicyInfo(ptx = ctx.attr.ptx, origin = "ptx = \"%s\" of %s" % (ctx.attr.ptx, ctx.label)),
+        OutputGroupInfo(**{
+            name: depset(transitive = [getattr(group, name) for group in groups])
+            for name in ["ptx", "cubin", "elf", "images", "_validation"]
+        }),
+    ]
+
+_device_images = rule(
+    implementation = _device_images_impl,
+    doc = "The images of a `device_cdylib`.",
+    attrs = {
+        "archs": attr.string_list(doc = "As the user wrote them."),
+        "images": attr.label_list(providers = [DeviceImageInfo]),
+        "ptx": ptx_attr(),
+    },
+    provides = [DeviceImageInfo, PtxPolicyInfo],
+)
+
+def device_cdylib(
+        name,
+        archs,
+        srcs,
+        kernels = [],
+        ptx = "forbid",
+        crate_name = None,
+        rustc_flags = [],
+        tags = [],
+        testonly = None,
+        visibility = None,
+        target_compatible_with = None,
+        **kwargs):
+    """Compiles a Rust crate for GPUs, ahead of time, once for each architecture.
+
+    The crate is compiled as a `rust_library` on the GPU's platform, its dependencies with it, and
+    linked into one image: PTX, assembled into a cubin, for NVIDIA; a code object for AMD. A kernel
+    is a function that is exported: `#[no_mangle] pub unsafe extern "gpu-kernel" fn`.
+
+    Targets that it makes: `NAME`, all the images; `NAME.ARCH`, those for one architecture.
+    Output groups: `images` (what is embedded), `cubin`, `elf` (AMD), `ptx` (whatever the policy says).
+
+    Args:
+      name: a unique name; the crate is called so too, with `_` for `-`, unless `crate_name` says otherwise.
+      archs: list of GPU architectures: `sm_90`, `sm_100a`, `gfx1100`, `gfx90a:xnack+`, `gfx11-generic`.
+      srcs: the Rust sources.
+      kernels: names of kernels that every image must export. In any case an image must export one.
+      ptx: `forbid`, `embed` or `only`: what PTX is for.
+      crate_name: the crate's name.
+      rustc_flags: more flags for rustc, device code only.
+      tags: as for every rule.
+      testonly: as for every rule.
+      visibility: as for every rule.
+      target_compatible_with: constraints of the host platforms that this target is for.
+      **kwargs: what a `rust_library` takes: `deps`, `proc_macro_deps`, `aliases`, `crate_root`, `crate_features`,
+        `edition`, `rustc_env`, `rustc_env_files`, `compile_data`, `version`.
+    """
+    if type(archs) != type([]):
+        fail("device_cdylib(name = \"%s\"): `archs` is a %s; wanted a list of names: each architecture makes a target of its own, so a select() cannot stand here" % (name, type(archs)))
+    targets = {}
+    for arch in archs:
+        parsed, _error = parse_arch(arch)
+
+        # What is wrong with the others `_device_images` says, when this target is asked for.
+        if parsed and parsed.name not in targets:
+            targets[parsed.name] = parsed
+    for parsed in targets.values():
+        link = "%s.%s" % (name, parsed.target_id)
+        rust_library(
+            name = link + ".crate",
+            srcs = srcs,
+            crate_name = crate_name or name.replace("-", "_"),
+            rustc_flags = ["--cfg=offload_device"] + rustc_flags,
+            tags = tags + ["manual"],
+            target_compatible_with = [Label("//toolchains/constraints:" + parsed.row.name)],
+            testonly = testonly,
+            visibility = ["//visibility:private"],
+            **kwargs
+        )
+        device_link(
+            name = link,
+            arch = parsed.name,
+            crate = ":%s.crate" % link,
+            kernels = kernels,
+            owner = str(native.package_relative_label(name)),
+            ptx = ptx,
+            tags = tags + ["manual"],
+            testonly = testonly,
+            visibility = visibility,
+        )
+    _device_images(
+        name = name,
+        archs = archs,
+        images = [":%s.%s" % (name, parsed.target_id) for parsed in targets.values()],
+        ptx = ptx,
+        tags = tags,
+        target_compatible_with = target_compatible_with,
+        testonly = testonly,
+        visibility = visibility,
+    )

@@ -1,0 +1,185 @@
+"""One device image: a Rust crate and its dependencies, linked for one GPU architecture."""
+
+load("@rules_rust//rust:rust_common.bzl", "CrateInfo", "DepInfo")
+load("//rules:providers.bzl", "DeviceImageInfo")
+load("//toolchains:archs.bzl", "parse_arch")
+load(":offload_cli.bzl", "OFFLOAD_CLI", "run_offload")
+load(":policy.bzl", "ptx_attr")
+
+_RUST = "@rules_rust//rust:toolchain_type"
+_DEVICE = "//toolchains:device_toolchain_type"
+_ASSEMBLER = "//toolchains:assembler_toolchain_type"
+
+def _device_transition_impl(_settings, attr):
+    parsed, error = parse_arch(attr.arch)
+    if error:
+        fail(error)
+    return {
+        # Device code is always optimised, so the host's mode does not build it again.
+        "//command_line_option:compilation_mode": "opt",
+        "//command_line_option:platforms": [str(Label("//toolchains/platforms:" + parsed.target_id))],
+    }
+
+_device_transition = transition(
+    implementation = _device_transition_impl,
+    inputs = [],
+    outputs = ["//command_line_option:compilation_mode", "//command_line_option:platforms"],
+)
+
+def _dirname(file):
+    return file.dirname
+
+def _link(ctx, owner, image):
+    """Links the crate into a `cdylib`: PTX for NVIDIA, a code object for AMD.
+
+    The crate itself is a `rust_library`, with all that rules_rust does for one. The root of the
+    `cdylib` is a crate with nothing in it that depends on it: rustc exports every kernel of its
+    dependencies.
+    """
+    rust = ctx.toolchains[_RUST]
+    device = ctx.toolchains[_DEVICE].device
+    crate = ctx.attr.crate[CrateInfo]
+    root = ctx.actions.declare_file("%s/%s.rs" % (ctx.label.name, crate.name))
+    ctx.actions.write(root, "#![no_std]\nextern crate %s as _;\n" % crate.name)
+    rlibs = depset([crate.output], transitive = [ctx.attr.crate[DepInfo].transitive_crate_outputs])
+
+    args = ctx.actions.args()
+    args.add(root)
+    args.add("--crate-name=%s_image" % crate.name)
+    args.add_all([
+        "--crate-type=cdylib",
+        "--edition=2021",
+        "--target=" + device.triple,
+        "-Copt-level=3",
+        "-Cdebuginfo=0",
+        "-Cstrip=debuginfo",
+    ])
+    args.add(rust.sysroot, format = "--sysroot=%s")
+    args.add_all(rust.rust_std_paths, format_each = "-L%s")
+    args.add_all(rust.extra_rustc_flags)
+    args.add_all(device.rustc_flags)
+    args.add(ctx.executable._device_linker, format = "-Clinker=%s")
+    for option, tool in device.linker_args:
+        args.add(tool, format = "-Clink-arg=%s=%%s" % option)
+    args.add(crate.output, format = "--extern=%s=%%s" % crate.name)
+    args.add_all(rlibs, map_each = _dirname, uniquify = True, format_each = "-Ldependency=%s")
+    args.add(image, format = "--emit=link=%s")
+    ctx.actions.run(
+        executable = rust.rustc,
+        arguments = [args],
+        inputs = depset([root], transitive = [rlibs, rust.all_files, device.tools]),
+        tools = [ctx.attr._device_linker[DefaultInfo].files_to_run],
+        outputs = [image],
+        env = rust.env,
+        mnemonic = "DeviceLink",
+        progress_message = "Linking device crate %s for %s" % (owner, ctx.attr.arch),
+    )
+
+def _assemble(ctx, owner, ptx, cubin):
+    toolchain = ctx.toolchains[_ASSEMBLER]
+    if not toolchain or not toolchain.assembler.ptxas:
+        fail("""
+
+%s: a cubin for %s needs an assembler, and none is registered.
+  wanted: a toolchain of type %s with `ptxas`
+  found:  %s
+  mend:   register_toolchains("@offload_toolchains//:all") in MODULE.bazel, after use_repo(offload, "offload_toolchains");
+          or set ptx = "only", and the driver compiles the PTX on each machine
+""" % (owner, ctx.attr.arch, Label(_ASSEMBLER), "one without `ptxas`" if toolchain else "none"))
+    assembler = toolchain.assembler
+    args = ctx.actions.args()
+    args.add("-arch=" + ctx.attr.arch)
+    args.add("-O3")
+    args.add("-o", cubin)
+    args.add(ptx)
+    ctx.actions.run(
+        executable = assembler.ptxas,
+        arguments = [args],
+        inputs = depset([ptx], transitive = [assembler.tools]),
+        outputs = [cubin],
+        mnemonic = "DeviceAssemble",
+        progress_message = "Assembling %s for %s" % (owner, ctx.attr.arch),
+    )
+
+def _check(ctx, owner, kind, image):
+    """Holds the bytes against what they are declared to be; its output describes them."""
+    metadata = ctx.actions.declare_file("%s/%s.json" % (ctx.label.name, image.basename))
+    args = ctx.actions.args()
+    args.add("--arch=" + ctx.attr.arch)
+    args.add("--kind=" + kind)
+    args.add_all(ctx.attr.kernels, format_each = "--kernel=%s")
+    args.add(image)
+    run_offload(
+        ctx,
+        "check",
+        owner,
+        metadata,
+        inputs = [image],
+        arguments = [args],
+        message = "Checking the kernels",
+        arch = ctx.attr.arch,
+    )
+    return metadata
+
+def _device_link_impl(ctx):
+    owner = Label(ctx.attr.owner)
+    device = ctx.toolchains[_DEVICE].device
+    name = ctx.attr.crate[CrateInfo].name
+    nvidia = device.vendor == "nvidia"
+    linked = ctx.actions.declare_file("%s/%s.%s" % (ctx.label.name, name, "ptx" if nvidia else "elf"))
+    _link(ctx, owner, linked)
+
+    files = {"ptx": linked} if nvidia else {"gfx": linked}
+    if nvidia and ctx.attr.ptx != "only":
+        files["cubin"] = ctx.actions.declare_file("%s/%s.cubin" % (ctx.label.name, name))
+        _assemble(ctx, owner, linked, files["cubin"])
+    kinds = [kind for kind in files if kind != "ptx" or ctx.attr.ptx != "forbid"]
+
+    images = [
+        struct(
+            label = owner,
+            arch = ctx.attr.arch,
+            kind = kind,
+            file = files[kind],
+            metadata = _check(ctx, owner, kind, files[kind]),
+        )
+        for kind in kinds
+    ]
+    groups = {kind: depset([file]) for kind, file in files.items()}
+    return [
+        DefaultInfo(files = depset([image.file for image in images])),
+        DeviceImageInfo(images = depset(images)),
+        OutputGroupInfo(
+            ptx = groups.get("ptx", depset()),
+            cubin = groups.get("cubin", depset()),
+            elf = groups.get("gfx", depset()),
+            images = depset([image.file for image in images]),
+            _validation = depset([image.metadata for image in images]),
+        ),
+    ]
+
+device_link = rule(
+    implementation = _device_link_impl,
+    doc = "Links one `rust_library` into a device image for one GPU architecture. Made by `device_cdylib`.",
+    cfg = _device_transition,
+    attrs = OFFLOAD_CLI | {
+        "arch": attr.string(mandatory = True, doc = "The architecture, in its canonical spelling."),
+        "crate": attr.label(mandatory = True, providers = [CrateInfo, DepInfo], doc = "The crate."),
+        "kernels": attr.string_list(doc = "Kernels that the image must export; in any case it must export one."),
+        "owner": attr.string(mandatory = True, doc = "Label of the target to name in messages."),
+        "ptx": ptx_attr(),
+        "_allowlist_function_transition": attr.label(default = "@bazel_tools//tools/allowlists/function_transition_allowlist"),
+        "_device_linker": attr.label(
+            default = Label("//tools/device_linker"),
+            executable = True,
+            cfg = "exec",
+        ),
+    },
+    toolchains = [
+        _RUST,
+        _DEVICE,
+        # Optional, for an AMD image has no use for it; where it is needed the message says more.
+        config_common.toolchain_type(_ASSEMBLER, mandatory = False),
+    ],
+    provides = [DeviceImageInfo],
+)

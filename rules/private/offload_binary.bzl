@@ -1,0 +1,180 @@
+"""`offload_binary`: a host program that carries its device images, and is checked once it is linked."""
+
+load("@rules_rust//rust:defs.bzl", "rust_binary")
+load("//rules:providers.bzl", "DeviceImageInfo", "PtxPolicyInfo")
+load(":device_cdylib.bzl", "device_cdylib")
+load(":offload_cli.bzl", "OFFLOAD_CLI", "run_offload")
+load(":offload_library.bzl", "offload_library")
+
+def _audited_binary_impl(ctx):
+    policy = ctx.attr.images[PtxPolicyInfo]
+    images = ctx.attr.images[DeviceImageInfo]
+    executable = ctx.actions.declare_file(ctx.label.name)
+    ctx.actions.symlink(
+        output = executable,
+        target_file = ctx.executable.binary,
+        is_executable = True,
+    )
+
+    # The linked file is read again: what came in through any other dependency counts too.
+    report = ctx.actions.declare_file(ctx.label.name + ".verified.json")
+    args = ctx.actions.args()
+    args.add("--ptx=" + policy.ptx)
+    args.add_all({image.arch: None for image in images.images.to_list()}.keys(), format_each = "--require-arch=%s")
+    args.add_all(ctx.attr.kernels, format_each = "--require-kernel=%s")
+    args.add(ctx.executable.binary)
+    run_offload(
+        ctx,
+        "verify",
+        ctx.label,
+        report,
+        inputs = [ctx.executable.binary],
+        arguments = [args],
+        message = "Verifying the linked program",
+    )
+    binary = ctx.attr.binary[DefaultInfo]
+    providers = [
+        DefaultInfo(
+            executable = executable,
+            runfiles = ctx.runfiles([executable]).merge(binary.default_runfiles),
+        ),
+        images,
+        policy,
+        OutputGroupInfo(
+            images = ctx.attr.images[OutputGroupInfo].images,
+            offload = ctx.attr.images[OutputGroupInfo].offload,
+            _validation = depset([report]),
+        ),
+    ]
+    if RunEnvironmentInfo in ctx.attr.binary:
+        providers.append(ctx.attr.binary[RunEnvironmentInfo])
+    return providers
+
+_audited_binary = rule(
+    implementation = _audited_binary_impl,
+    doc = "A linked program, held against the policy of the images it was given.",
+    executable = True,
+    attrs = OFFLOAD_CLI | {
+        "binary": attr.label(mandatory = True, executable = True, cfg = "target", doc = "The program."),
+        "images": attr.label(mandatory = True, providers = [DeviceImageInfo, PtxPolicyInfo], doc = "The `offload_library` that was linked into it."),
+        "kernels": attr.string_list(doc = "Kernels that must be there for every architecture."),
+    },
+    provides = [DeviceImageInfo, PtxPolicyInfo],
+)
+
+def offload_binary(
+        name,
+        srcs,
+        archs,
+        ptx = "forbid",
+        kernels = [],
+        deps = [],
+        device_deps = [],
+        proc_macro_deps = [],
+        device_proc_macro_deps = [],
+        crate_root = None,
+        crate_name = None,
+        crate_features = [],
+        edition = None,
+        rustc_flags = [],
+        rustc_env = {},
+        compile_data = [],
+        data = [],
+        env = {},
+        args = [],
+        tags = [],
+        testonly = None,
+        visibility = None,
+        target_compatible_with = None,
+        **kwargs):
+    """A program in one source, for host and GPU.
+
+    The same crate is compiled for every architecture with `--cfg offload_device`, and for the host with
+    `--cfg offload_host`. The images are linked into the program, and the linked program is read again:
+    PTX that the policy forbids fails the build, wherever it came from.
+
+    Targets that it makes: `NAME`, the program; `NAME.kernels`, the `device_cdylib`; `NAME.images`, the
+    `offload_library`; `NAME.host`, the `rust_binary` before it is verified.
+
+    Args:
+      name: a unique name; the program's file is called so.
+      srcs: the Rust sources, of both passes.
+      archs: list of GPU architectures, as for `device_cdylib`.
+      ptx: `forbid`, `embed` or `only`.
+      kernels: names of kernels that every image must export.
+      deps: dependencies of the host pass, such as `@rules_offload//runtime`.
+      device_deps: dependencies of the device pass, such as `@rules_offload//runtime/device`.
+      proc_macro_deps: procedural macros of the host pass.
+      device_proc_macro_deps: procedural macros of the device pass.
+      crate_root: the root source; by default `main.rs`, or the only source.
+      crate_name: the crate's name; by default `name` with `_` for `-`.
+      crate_features: features of both passes.
+      edition: the Rust edition.
+      rustc_flags: more flags for rustc, of both passes.
+      rustc_env: environment for rustc, of both passes.
+      compile_data: files that the sources include, of both passes.
+      data: files that the program reads when it runs.
+      env: the program's environment under `bazel run`.
+      args: the program's arguments under `bazel run`.
+      tags: as for every rule.
+      testonly: as for every rule.
+      visibility: as for every rule.
+      target_compatible_with: constraints of the host platforms that the program is for.
+      **kwargs: what else a `rust_binary` takes.
+    """
+    crate_name = crate_name or name.replace("-", "_")
+    if not crate_root and type(srcs) == type([]):
+        roots = [src for src in srcs if src == "main.rs" or src.endswith((":main.rs", "/main.rs"))] or srcs
+        crate_root = roots[0] if len(roots) == 1 else None
+    both = dict(
+        srcs = srcs,
+        compile_data = compile_data,
+        crate_features = crate_features,
+        crate_name = crate_name,
+        crate_root = crate_root,
+        edition = edition,
+        rustc_env = rustc_env,
+        tags = tags,
+        testonly = testonly,
+    )
+    device_cdylib(
+        name = name + ".kernels",
+        archs = archs,
+        kernels = kernels,
+        proc_macro_deps = device_proc_macro_deps,
+        ptx = ptx,
+        rustc_flags = rustc_flags,
+        deps = device_deps,
+        visibility = visibility,
+        **both
+    )
+    offload_library(
+        name = name + ".images",
+        images = [":%s.kernels" % name],
+        ptx = ptx,
+        tags = tags,
+        testonly = testonly,
+        visibility = visibility,
+    )
+    rust_binary(
+        name = name + ".host",
+        data = data,
+        env = env,
+        proc_macro_deps = proc_macro_deps,
+        rustc_flags = ["--cfg=offload_host"] + rustc_flags,
+        deps = deps + [":%s.images" % name],
+        visibility = ["//visibility:private"],
+        target_compatible_with = target_compatible_with,
+        **(both | kwargs)
+    )
+    _audited_binary(
+        name = name,
+        args = args,
+        binary = ":%s.host" % name,
+        images = ":%s.images" % name,
+        kernels = kernels,
+        tags = tags,
+        target_compatible_with = target_compatible_with,
+        testonly = testonly,
+        visibility = visibility,
+    )

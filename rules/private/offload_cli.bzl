@@ -1,0 +1,35 @@
+"""The `offload` command line, as actions call it."""
+
+OFFLOAD_CLI = {
+    "_offload": attr.label(
+        default = Label("//tools/offload"),
+        executable = True,
+        cfg = "exec",
+    ),
+}
+
+def run_offload(ctx, command, label, output, inputs = [], arguments = [], message = "", arch = None):
+    """Registers one call of the tool, which writes one file.
+
+    Args:
+      ctx: the rule's context; its attributes include OFFLOAD_CLI.
+      command: the sub-command.
+      label: Label of the target to name in messages.
+      output: File that the call writes.
+      inputs: Files that it reads.
+      arguments: list of Args, after the common ones.
+      message: what it does, for people; the target is added.
+      arch: the GPU architecture, where there is one.
+    """
+    args = ctx.actions.args()
+    args.add(command)
+    args.add("--label=" + str(label).removeprefix("@@").removeprefix("@"))
+    args.add(output, format = "--output=%s")
+    ctx.actions.run(
+        executable = ctx.executable._offload,
+        arguments = [args] + arguments,
+        inputs = inputs,
+        outputs = [output],
+        mnemonic = "Offload" + command.capitalize(),
+        progress_message = "%s of %s%s" % (message, str(label).removeprefix("@@").removeprefix("@"), " for " + arch if arch else ""),
+    )

@@ -1,0 +1,107 @@
+"""`offload_library`: device images packed and made linkable."""
+
+load("@rules_cc//cc:find_cc_toolchain.bzl", "find_cc_toolchain", "use_cc_toolchain")
+load("@rules_cc//cc/common:cc_common.bzl", "cc_common")
+load("@rules_cc//cc/common:cc_info.bzl", "CcInfo")
+load("//rules:providers.bzl", "DeviceImageInfo", "PtxPolicyInfo")
+load(":offload_cli.bzl", "OFFLOAD_CLI", "run_offload")
+load(":policy.bzl", "admits", "ptx_attr")
+
+def _pack(ctx, images):
+    """All images in one LLVM OffloadBinary, with the policy in it."""
+    blob = ctx.actions.declare_file(ctx.label.name + ".offload")
+    args = ctx.actions.args()
+    args.add("--policy=" + ctx.attr.ptx)
+    inputs = []
+    for image in images:
+        options = ["kind=" + image.kind, "arch=" + image.arch]
+        inputs.append(image.file)
+        if image.metadata:
+            inputs.append(image.metadata)
+            args.add_joined([image.metadata, image.file], join_with = ",file=", format_joined = "--image=%s,meta=%%s" % ",".join(options))
+        else:
+            args.add(image.file, format = "--image=%s,file=%%s" % ",".join(options))
+    run_offload(ctx, "pack", ctx.label, blob, inputs = inputs, arguments = [args], message = "Packing the images")
+    return blob
+
+def _machine(ctx):
+    for machine, constraint in {"x86_64": ctx.attr._x86_64, "aarch64": ctx.attr._aarch64}.items():
+        if ctx.target_platform_has_constraint(constraint[platform_common.ConstraintValueInfo]):
+            return machine
+    fail("\n\n%s: images can be linked into programs for x86_64 and aarch64; the target platform is %s: set --platforms, or target_compatible_with on this target\n" % (ctx.label, ctx.fragments.platform.platform))
+
+def _linking_context(ctx, object):
+    """The object as something that any C++ or Rust target can link."""
+    cc_toolchain = find_cc_toolchain(ctx)
+    context, _outputs = cc_common.create_linking_context_from_compilation_outputs(
+        actions = ctx.actions,
+        name = ctx.label.name,
+        cc_toolchain = cc_toolchain,
+        feature_configuration = cc_common.configure_features(
+            ctx = ctx,
+            cc_toolchain = cc_toolchain,
+            requested_features = ctx.features,
+            unsupported_features = ctx.disabled_features,
+        ),
+        compilation_outputs = cc_common.create_compilation_outputs(
+            objects = depset([object]),
+            pic_objects = depset([object]),
+        ),
+        # Nothing calls into it: the runtime finds it by the section it adds to.
+        alwayslink = True,
+        disallow_dynamic_library = True,
+    )
+    return context
+
+def _offload_library_impl(ctx):
+    images = depset(transitive = [target[DeviceImageInfo].images for target in ctx.attr.images]).to_list()
+    for target in ctx.attr.images:
+        for image in target[DeviceImageInfo].images.to_list():
+            if not admits(ctx.attr.ptx, image.kind):
+                fail("""
+
+%s: ptx = "%s" lets no %s image in.
+  found: the %s image for %s of %s%s
+  mend:  set the same `ptx` on both targets
+""" % (
+                    ctx.label,
+                    ctx.attr.ptx,
+                    image.kind,
+                    image.kind,
+                    image.arch,
+                    image.label,
+                    ", which has " + target[PtxPolicyInfo].origin if PtxPolicyInfo in target else "",
+                ))
+    blob = _pack(ctx, images)
+    object = ctx.actions.declare_file(ctx.label.name + ".o")
+    args = ctx.actions.args()
+    args.add("--machine=" + _machine(ctx))
+    args.add(blob, format = "--input=%s")
+    run_offload(ctx, "link", ctx.label, object, inputs = [blob], arguments = [args], message = "Wrapping the images")
+    return [
+        DefaultInfo(files = depset([object])),
+        CcInfo(linking_context = _linking_context(ctx, object)),
+        DeviceImageInfo(images = depset(images)),
+        PtxPolicyInfo(ptx = ctx.attr.ptx, origin = "ptx = \"%s\" of %s" % (ctx.attr.ptx, ctx.label)),
+        OutputGroupInfo(
+            images = depset([image.file for image in images]),
+            offload = depset([blob]),
+        ),
+    ]
+
+offload_library = rule(
+    implementation = _offload_library_impl,
+    doc = """Packs device images into one LLVM OffloadBinary and wraps it in one relocatable object.
+
+A host target that has it among its `deps` (Rust or C++) carries the images; the runtime finds them by
+symbol. Output groups: `images`, `offload` (the packed images alone).""",
+    attrs = OFFLOAD_CLI | {
+        "images": attr.label_list(mandatory = True, allow_empty = False, providers = [DeviceImageInfo], doc = "Targets with device images, such as `device_cdylib`."),
+        "ptx": ptx_attr(),
+        "_aarch64": attr.label(default = "@platforms//cpu:aarch64"),
+        "_x86_64": attr.label(default = "@platforms//cpu:x86_64"),
+    },
+    fragments = ["cpp", "platform"],
+    toolchains = use_cc_toolchain(),
+    provides = [CcInfo, DeviceImageInfo, PtxPolicyInfo],
+)

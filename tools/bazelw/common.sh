@@ -1,0 +1,33 @@
+# shellcheck shell=bash
+# What bazelw, provision.sh and enter.sh share: names, places, messages.
+
+CACHE=${RULES_OFFLOAD_CACHE:-${XDG_CACHE_HOME:-${HOME:?HOME is not set; set it, or RULES_OFFLOAD_CACHE}/.cache}/rules_offload}
+_bazelw_dir=$(cd -P "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+
+# A root is named by what it is made from: another list or another recipe makes another root.
+_recipe=$(cat "$_bazelw_dir"/provision.sh "$_bazelw_dir"/packages.txt "$_bazelw_dir"/stub_modules.txt | sha256sum)
+ROOT=$CACHE/root-${_recipe:0:16}
+
+say() { printf 'bazelw: %s\n' "$*" >&2; }
+die() { say "error: $*"; exit 1; }
+
+# The user's own Bazel: bazelisk first, for it follows .bazelversion.
+own_bazel() { command -v bazelisk || command -v bazel; }
+
+# Can the user's own Bazel resolve this module? Asked once for each binary and MODULE.bazel; a "no"
+# is not remembered, for the network may come back.
+own_bazel_works() {
+  local own=$1 workspace=$2 key log
+  key=$( { readlink -f "$own"; stat -Lc '%s %Y' "$own"; cat "$workspace/MODULE.bazel"; } | sha256sum)
+  key=$CACHE/own-bazel/${key:0:16}
+  [ -e "$key" ] && return 0
+  log=$(mktemp)
+  if (cd "$workspace" && timeout 120 "$own" mod graph --depth=1 >/dev/null 2>"$log"); then
+    rm -f "$log"
+    mkdir -p "${key%/*}" && : >"$key"
+    return 0
+  fi
+  say "$own cannot resolve this module ($(grep -m1 -i error "$log" || tail -n1 "$log")); using the provisioned Bazel"
+  rm -f "$log"
+  return 1
+}

@@ -1,0 +1,237 @@
+//! PTX: the text that NVIDIA's driver compiles at run time.
+//!
+//! A module starts with `.version`, then `.target`, then mostly `.address_size`, with comments
+//! anywhere. Source: NVIDIA's PTX ISA manual, "PTX module directives".
+
+use crate::error::{Error, Result};
+use crate::ptx_tokens::Tokens;
+use crate::select::PtxIsa;
+use crate::target::Sm;
+
+/// How much text before the three directives are over is looked at. Compilers put a few comment
+/// lines there; the limit keeps the search for modules linear on hostile input.
+const HEAD_LIMIT: usize = 4096;
+
+/// What a PTX module says of itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ptx {
+    /// `.version`
+    pub isa: PtxIsa,
+    /// The first word of `.target`; compilers write there whatever name they were given.
+    pub target: String,
+    /// The same, read; `None` where it is no `sm_NN`.
+    pub sm: Option<Sm>,
+    /// `.address_size`, in bits.
+    pub address_size: Option<u32>,
+    /// The entries that can be launched by name, sorted.
+    pub kernels: Vec<String>,
+}
+
+impl Ptx {
+    /// Reads a module that starts at the first byte, after comments. A NUL ends it.
+    ///
+    /// # Errors
+    /// The directives that every module starts with are not there; the offset is `base`, where in
+    /// its file the text starts.
+    pub fn parse(text: &[u8], base: u64) -> Result<Self> {
+        let text = text
+            .get(..memchr::memchr(0, text).unwrap_or(text.len()))
+            .unwrap_or_default();
+        let mut tokens = Tokens::new(text);
+        let Head { isa, target } = head(&mut tokens).ok_or_else(|| {
+            Error::malformed(
+                "PTX",
+                base,
+                "it does not start with `.version N.N` and `.target NAME`",
+            )
+        })?;
+        let mut found = Self {
+            isa,
+            sm: Sm::parse(&target),
+            target,
+            address_size: None,
+            kernels: Vec::new(),
+        };
+        found.read_body(&mut tokens);
+        found.kernels.sort();
+        found.kernels.dedup();
+        Ok(found)
+    }
+
+    fn read_body(&mut self, tokens: &mut Tokens<'_>) {
+        let mut visible = false;
+        while let Some(token) = tokens.next() {
+            match token {
+                b".address_size" if self.address_size.is_none() => {
+                    self.address_size = tokens.next().and_then(number);
+                }
+                b".visible" | b".weak" => visible = true,
+                b";" | b"{" | b"}" => visible = false,
+                b".entry" => {
+                    if let Some(name) = tokens.next().filter(|_| visible) {
+                        self.kernels
+                            .push(String::from_utf8_lossy(name).into_owned());
+                    }
+                    visible = false;
+                }
+                _ => {}
+            }
+        }
+    }
+}
+
+/// Whether bytes are a PTX module from the start, comments aside.
+#[must_use]
+pub fn is_ptx(text: &[u8]) -> bool {
+    head(&mut Tokens::new(text.get(..HEAD_LIMIT).unwrap_or(text))).is_some()
+}
+
+/// The PTX modules that stand as plain text among other bytes: start and length of each.
+///
+/// A module is taken to start at `.version`, to have a `.target sm_` next, and an address size or a
+/// definition after that; it ends where text ends. The bytes of the next string may follow
+/// a module without a gap, so the length is an upper bound.
+#[must_use]
+pub fn find_modules(data: &[u8]) -> Vec<(usize, usize)> {
+    let starts: Vec<usize> = memchr::memmem::find_iter(data, b".version")
+        .filter(|start| {
+            let text = data.get(*start..).unwrap_or_default();
+            let text = text.get(..HEAD_LIMIT).unwrap_or(text);
+            head(&mut Tokens::new(text)).is_some_and(|head| Sm::parse(&head.target).is_some())
+        })
+        .collect();
+    let mut found = Vec::new();
+    for (index, start) in starts.iter().enumerate() {
+        let limit = starts.get(index + 1).copied().unwrap_or(data.len());
+        let text = data.get(*start..limit).unwrap_or_default();
+        let end = text
+            .iter()
+            .position(|byte| !is_text(*byte))
+            .unwrap_or(text.len());
+        let text = text.get(..end).unwrap_or_default();
+        let has = |word: &[u8]| memchr::memmem::find(text, word).is_some();
+        if [
+            &b".address_size"[..],
+            b".entry",
+            b".func",
+            b".global",
+            b".const",
+        ]
+        .iter()
+        .any(|w| has(w))
+        {
+            found.push((*start, end));
+        }
+    }
+    found
+}
+
+struct Head {
+    isa: PtxIsa,
+    target: String,
+}
+
+fn head(tokens: &mut Tokens<'_>) -> Option<Head> {
+    if tokens.next()? != b".version" {
+        return None;
+    }
+    let version = std::str::from_utf8(tokens.next()?).ok()?;
+    let (major, minor) = version.split_once('.')?;
+    let isa = PtxIsa {
+        major: major.parse().ok()?,
+        minor: minor.parse().ok()?,
+    };
+    if tokens.next()? != b".target" {
+        return None;
+    }
+    let target = std::str::from_utf8(tokens.next()?).ok()?.to_owned();
+    Some(Head { isa, target })
+}
+
+fn number(token: &[u8]) -> Option<u32> {
+    std::str::from_utf8(token).ok()?.parse().ok()
+}
+
+/// Text in the sense of source code: no control characters but white space. Bytes above ASCII may
+/// stand in comments.
+fn is_text(byte: u8) -> bool {
+    matches!(byte, b'\t' | b'\n' | b'\r' | 0x0c | 0x20..=0x7e | 0x80..)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TINY: &[u8] = include_bytes!("../tests/data/tiny.ptx");
+
+    #[test]
+    fn reads_head_and_entries() {
+        let ptx = Ptx::parse(TINY, 0).unwrap();
+        assert_eq!(ptx.isa.to_string(), "7.0");
+        assert_eq!(ptx.target, "sm_70");
+        assert_eq!(ptx.address_size, Some(64));
+        assert_eq!(ptx.kernels, ["fill", "nothing"]);
+    }
+
+    #[test]
+    fn comments_strings_and_hidden_entries_do_not_confuse() {
+        let text = b"// .version 1.0\n/* .entry no( */ .version 8.10 .target sm_90a, debug\n\
+            .entry hidden() { ret; }\n.visible .func .entry_like() { }\n\
+            .visible\n.entry // c\n shown() { }\n.weak .entry w() {}\n\
+            .file 1 \"a .visible .entry quoted(\"\n";
+        let ptx = Ptx::parse(text, 0).unwrap();
+        assert_eq!((ptx.isa.major, ptx.isa.minor), (8, 10));
+        assert_eq!(ptx.sm.unwrap().to_string(), "sm_90a");
+        assert_eq!(ptx.kernels, ["shown", "w"]);
+    }
+
+    #[test]
+    fn a_target_that_is_no_sm_is_kept_as_text() {
+        let ptx = Ptx::parse(b".version 7.0\n.target bogus\n", 0).unwrap();
+        assert_eq!((ptx.target.as_str(), ptx.sm), ("bogus", None));
+    }
+
+    #[test]
+    fn not_ptx() {
+        for text in [
+            "",
+            "// only a comment",
+            ".version",
+            ".version 7 .target sm_70",
+            "int x;",
+        ] {
+            let error = Ptx::parse(text.as_bytes(), 64).unwrap_err();
+            assert_eq!(error.offset(), 64);
+            assert!(!is_ptx(text.as_bytes()));
+        }
+    }
+
+    #[test]
+    fn finds_modules_among_other_bytes() {
+        let mut data = b"\x01hello.version 1.2 is a doc\0abc".to_vec();
+        let first = data.len();
+        data.extend_from_slice(TINY);
+        data.push(0);
+        let second = data.len();
+        data.extend_from_slice(TINY);
+        let third = data.len();
+        data.extend_from_slice(TINY);
+        let found = find_modules(&data);
+        assert_eq!(
+            found,
+            [
+                (first, TINY.len()),
+                (second, TINY.len()),
+                (third, TINY.len())
+            ]
+        );
+        assert_eq!(
+            find_modules(b".version 7.0\n.target sm_70\nand nothing more"),
+            []
+        );
+        assert_eq!(
+            find_modules(b".version %s\n.target sm_%d\n.address_size 64"),
+            []
+        );
+    }
+}

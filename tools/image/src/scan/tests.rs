@@ -1,0 +1,387 @@
+use super::*;
+use crate::offload_binary::{offload_kind, write, NewImage};
+use crate::relocatable::{self, Machine};
+
+const DATA: &[(&str, &[u8])] = &[
+    ("tiny.ptx", include_bytes!("../../tests/data/tiny.ptx")),
+    (
+        "sm_75.old",
+        include_bytes!("../../tests/data/sm_75.old.cubin"),
+    ),
+    (
+        "sm_90a.new",
+        include_bytes!("../../tests/data/sm_90a.new.cubin"),
+    ),
+    ("gfx90a", include_bytes!("../../tests/data/gfx90a.elf")),
+    ("raw.fatbin", include_bytes!("../../tests/data/raw.fatbin")),
+    (
+        "default.fatbin",
+        include_bytes!("../../tests/data/default.fatbin"),
+    ),
+    (
+        "speed.fatbin",
+        include_bytes!("../../tests/data/speed.fatbin"),
+    ),
+    (
+        "llvm22.offload",
+        include_bytes!("../../tests/data/llvm22.offload"),
+    ),
+    ("host.o", include_bytes!("../../tests/data/host.o")),
+];
+
+fn data(name: &str) -> &'static [u8] {
+    DATA.iter().find(|(found, _)| *found == name).unwrap().1
+}
+
+/// Kind, arch, container, section of each image, and that there are no problems.
+fn found(bytes: &[u8]) -> Vec<String> {
+    let scan = scan(bytes);
+    assert_eq!(scan.problems, []);
+    lines(&scan)
+}
+
+fn lines(scan: &Scan<'_>) -> Vec<String> {
+    scan.images
+        .iter()
+        .map(|image| {
+            format!(
+                "{} {} {} {} {}",
+                image.kind,
+                image.arch().unwrap(),
+                image.location.container,
+                image.location.section.as_deref().unwrap_or("-"),
+                image.compression.name(),
+            )
+        })
+        .collect()
+}
+
+fn packed(policy: &str) -> Vec<u8> {
+    let image = |image_kind, arch, data| NewImage {
+        image_kind,
+        offload_kind: offload_kind::CUDA,
+        strings: vec![
+            ("triple", "nvptx64-nvidia-cuda"),
+            ("arch", arch),
+            ("ptx_policy", policy),
+        ],
+        data,
+    };
+    write(&[
+        image(image_kind::CUBIN, "sm_90a", data("sm_90a.new")),
+        image(image_kind::PTX, "sm_70", data("tiny.ptx")),
+    ])
+}
+
+fn object(binaries: &[&[u8]]) -> Vec<u8> {
+    let mut out = Vec::new();
+    relocatable::write(&mut out, Machine::X86_64, binaries).unwrap();
+    out
+}
+
+/// The host object with something appended, as a self-extracting program would have.
+fn appended(bytes: &[u8]) -> Vec<u8> {
+    let mut out = include_bytes!("../../tests/data/plain.o").to_vec();
+    out.extend_from_slice(b"odd");
+    out.extend_from_slice(bytes);
+    out
+}
+
+#[test]
+fn bare_images() {
+    assert_eq!(found(data("tiny.ptx")), ["ptx sm_70  - none"]);
+    assert_eq!(found(data("sm_90a.new")), ["cubin sm_90a  - none"]);
+    assert_eq!(found(data("gfx90a")), ["gfx gfx90a  - none"]);
+}
+
+#[test]
+fn fatbins() {
+    assert_eq!(
+        found(data("raw.fatbin")),
+        ["cubin sm_80 fatbin - none", "ptx sm_80 fatbin - none"]
+    );
+    assert_eq!(
+        found(data("default.fatbin")),
+        ["cubin sm_80 fatbin - none", "ptx sm_80 fatbin - zstd"]
+    );
+    let scanned = scan(data("raw.fatbin"));
+    let kernels: Vec<_> = scanned
+        .images
+        .iter()
+        .map(|image| image.kernels().unwrap())
+        .collect();
+    assert_eq!(kernels, [["fill", "nothing"], ["fill", "nothing"]]);
+    assert_eq!(scanned.images[1].ptx_isa().unwrap().to_string(), "8.8");
+    assert!(
+        !scanned.images[1].data.ends_with(&[0]),
+        "padding is no part of PTX"
+    );
+    let compressed = scan(data("speed.fatbin"));
+    assert!(compressed
+        .images
+        .iter()
+        .all(|image| image.kernels().is_none()));
+    assert_eq!(compressed.images[0].unpacked_size, 4328);
+}
+
+#[test]
+fn ptx_of_a_host_file_in_all_its_places() {
+    assert_eq!(
+        found(data("host.o")),
+        [
+            "ptx sm_70 elf .rodata none",
+            "ptx sm_80 elf/fatbin .nv_fatbin zstd",
+            "ptx sm_80 elf/fatbin .nv_fatbin zstd",
+            "ptx sm_90 elf/fatbin __nv_relfatbin lz4",
+        ]
+    );
+    let scanned = scan(data("host.o"));
+    let bare = &scanned.images[0];
+    assert_eq!(bare.data, data("tiny.ptx"));
+    let at = bare.location.offset as usize;
+    assert_eq!(&data("host.o")[at..at + 8], b".version");
+}
+
+#[test]
+fn what_the_linker_helper_writes() {
+    let (one, two) = (packed("embed"), packed("forbid"));
+    let bytes = object(&[&one, &two]);
+    let scanned = scan(&bytes);
+    assert_eq!(scanned.problems, []);
+    assert_eq!(
+        lines(&scanned)[..2],
+        [
+            "cubin sm_90a elf/offload_binary .llvm.offloading none",
+            "ptx sm_70 elf/offload_binary .llvm.offloading none",
+        ]
+    );
+    let policies: Vec<_> = scanned
+        .images
+        .iter()
+        .map(|image| image.label.policy.as_deref().unwrap())
+        .collect();
+    assert_eq!(policies, ["embed", "embed", "forbid", "forbid"]);
+}
+
+#[test]
+fn containers_outside_the_known_sections() {
+    for (inside, wanted) in [
+        (
+            data("default.fatbin").to_vec(),
+            [
+                "cubin sm_80 elf/fatbin - none",
+                "ptx sm_80 elf/fatbin - zstd",
+            ],
+        ),
+        (
+            packed("embed"),
+            [
+                "cubin sm_90a elf/offload_binary - none",
+                "ptx sm_70 elf/offload_binary - none",
+            ],
+        ),
+        (
+            [data("gfx90a"), data("tiny.ptx")].concat(),
+            ["gfx gfx90a elf - none", "ptx sm_70 elf - none"],
+        ),
+        (
+            [data("tiny.ptx"), &[0], data("sm_75.old")].concat(),
+            ["ptx sm_70 elf - none", "cubin sm_75 elf - none"],
+        ),
+    ] {
+        assert_eq!(found(&appended(&inside)), wanted);
+    }
+    assert_eq!(found(&appended(&[])), [] as [&str; 0]);
+}
+
+#[test]
+fn a_magic_number_alone_is_nothing() {
+    let mut bytes = Vec::new();
+    for magic in [
+        offload_binary::MAGIC,
+        fatbin::MAGIC,
+        elf::MAGIC,
+        b".version 7.0",
+    ] {
+        bytes.extend_from_slice(magic);
+        bytes.extend_from_slice(&[1, 0, 16, 0, 0xff, 0xff, 0xff, 0xff]);
+    }
+    assert_eq!(found(&appended(&bytes)), [] as [&str; 0]);
+}
+
+#[test]
+fn a_broken_section_is_a_problem_and_hides_nothing() {
+    let mut bytes = data("host.o").to_vec();
+    let second = scan(&bytes).images[2].location.offset as usize;
+    // The second fatbin of the section loses its magic.
+    let magic = memchr::memmem::rfind(&bytes[..second], fatbin::MAGIC).unwrap();
+    bytes[magic] = 0x51;
+    let scanned = scan(&bytes);
+    assert_eq!(scanned.problems.len(), 1);
+    assert_eq!(scanned.problems[0].offset(), magic as u64);
+    assert_eq!(
+        lines(&scanned),
+        [
+            "ptx sm_70 elf .rodata none",
+            "ptx sm_80 elf/fatbin .nv_fatbin zstd",
+            "ptx sm_90 elf/fatbin __nv_relfatbin lz4",
+        ]
+    );
+}
+
+#[test]
+fn a_faulty_image_in_a_container_is_listed_and_told() {
+    let mut bytes = packed("embed");
+    let scanned = scan(&bytes);
+    let at = scanned.images[0].location.offset as usize;
+    // OS ABI of the cubin.
+    bytes[at + 7] = 0;
+    let scanned = scan(&bytes);
+    assert_eq!(scanned.problems[0].offset(), at as u64 + 7);
+    assert_eq!(scanned.images.len(), 2);
+    assert_eq!(scanned.images[0].arch().as_deref(), Some("sm_90a"));
+    assert!(scanned.images[0].content.is_none());
+}
+
+#[test]
+fn content_decides_over_the_label() {
+    let bytes = write(&[NewImage {
+        image_kind: 0,
+        offload_kind: 0,
+        strings: vec![("arch", "sm_80")],
+        data: data("sm_90a.new"),
+    }]);
+    let scanned = scan(&bytes);
+    let image = &scanned.images[0];
+    assert_eq!(
+        (image.kind, image.arch().as_deref()),
+        (Kind::Cubin, Some("sm_90a"))
+    );
+    assert_eq!(image.false_label(), Some("sm_80"));
+    let bytes = packed("embed");
+    assert!(scan(&bytes)
+        .images
+        .iter()
+        .all(|image| image.false_label().is_none()));
+}
+
+#[test]
+fn kinds_that_are_not_read_are_listed() {
+    let bytes = write(&[NewImage {
+        image_kind: image_kind::BITCODE,
+        offload_kind: 0,
+        strings: vec![("arch", "gfx90a")],
+        data: b"BC\xc0\xde",
+    }]);
+    assert_eq!(found(&bytes), ["bitcode gfx90a offload_binary - none"]);
+    let mut bytes = data("raw.fatbin").to_vec();
+    bytes[16] = 8;
+    bytes[16 + 64..16 + 68].copy_from_slice(b"LTO!");
+    assert_eq!(found(&bytes)[0], "unknown kind 8 sm_80 fatbin - none");
+}
+
+#[test]
+fn unknown_files_are_problems() {
+    for (bytes, says) in [
+        (&b""[..], "it is empty"),
+        (b"#!/bin/sh\nexit 0\n", "#!/bin/sh"),
+        (b"!<arch>\n", "ar archive"),
+    ] {
+        let scanned = scan(bytes);
+        assert!(scanned.images.is_empty());
+        let said = scanned.problems[0].to_string();
+        assert!(said.contains(says), "{said}");
+    }
+}
+
+#[test]
+fn nesting_ends() {
+    let mut bytes = data("tiny.ptx").to_vec();
+    for _ in 0..20 {
+        bytes = write(&[NewImage {
+            image_kind: image_kind::FATBIN,
+            offload_kind: 0,
+            strings: Vec::new(),
+            data: &bytes,
+        }]);
+    }
+    let scanned = scan(&bytes);
+    assert!(scanned.problems[0].to_string().contains("nested deeper"));
+}
+
+#[test]
+fn sections_that_overlap_are_not_walked_again_and_again() {
+    let mut bytes = object(&[&packed("embed")]);
+    // The section of records becomes a second view of the images.
+    let elf = Elf::parse(Bytes::new(&bytes)).unwrap();
+    let table = elf.bytes.u64(40, "").unwrap() as usize;
+    let (images, records) = (table + 64, table + 128);
+    bytes.copy_within(images + 4..images + 40, records + 4);
+    let scanned = scan(&bytes);
+    assert_eq!(scanned.images.len(), 2);
+    assert!(
+        scanned.problems[0].to_string().contains("overlap"),
+        "{scanned:?}"
+    );
+}
+
+#[test]
+fn a_compressed_bundle_is_told_until_it_can_be_read() {
+    let mut bytes = data("host.o").to_vec();
+    let at = scan(&bytes).images[3].location.offset as usize;
+    let fatbin = memchr::memmem::rfind(&bytes[..at], fatbin::MAGIC).unwrap();
+    let name = memchr::memmem::find(&bytes, b"__nv_relfatbin").unwrap();
+    bytes[name] = b'x';
+    bytes[fatbin..fatbin + 4].copy_from_slice(b"CCOB");
+    // An LZ4 block starts with plain text, which would be found as such.
+    bytes[fatbin + 4..at + 200].fill(0xaa);
+    let scanned = scan(&bytes);
+    assert_eq!(scanned.images.len(), 3);
+    assert!(scanned.problems[0]
+        .to_string()
+        .contains("compressed clang offload bundle"));
+    assert_eq!(scanned.problems[0].offset(), fatbin as u64);
+}
+
+#[test]
+fn every_truncation_is_an_answer() {
+    for (name, bytes) in DATA {
+        for length in 0..bytes.len() {
+            let scanned = scan(&bytes[..length]);
+            let whole = scanned.problems.is_empty();
+            assert!(
+                !whole || !name.ends_with("fatbin"),
+                "{name} cut at {length} passes"
+            );
+        }
+        assert_eq!(scan(bytes).problems, [], "{name} whole");
+    }
+}
+
+#[test]
+fn every_bit_flip_is_an_answer() {
+    let packed = object(&[&packed("embed")]);
+    let mut seed: u64 = 0x9e37_79b9_7f4a_7c15;
+    let mut next = || {
+        seed ^= seed << 13;
+        seed ^= seed >> 7;
+        seed ^= seed << 17;
+        seed
+    };
+    for bytes in DATA.iter().map(|(_, bytes)| *bytes).chain([&packed[..]]) {
+        for _ in 0..2000 {
+            let mut mutant = bytes.to_vec();
+            for _ in 0..=next() % 4 {
+                let at = (next() % mutant.len() as u64) as usize;
+                // Half of them in the head, where the tables are.
+                let at = if next() % 2 == 0 { at } else { at % 128 };
+                mutant[at] ^= 1 << (next() % 8);
+            }
+            let scanned = scan(&mutant);
+            for image in &scanned.images {
+                let end = image.location.offset + image.data.len() as u64;
+                assert!(end <= mutant.len() as u64);
+            }
+        }
+    }
+}

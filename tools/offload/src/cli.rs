@@ -1,0 +1,177 @@
+//! The command line, as clap reads it.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use offload_image::image::Kind;
+use offload_image::policy::PtxPolicy;
+use offload_image::relocatable::Machine;
+use offload_image::target::Target;
+
+#[derive(Parser)]
+#[command(
+    name = "offload",
+    version,
+    about = "Checks, packs, links, lists and verifies GPU device images",
+    after_help = "An argument @FILE stands for the lines of FILE, one argument each.\n\
+        Exit codes: 0 fine, 1 a check failed or the policy is breached, 2 wrong usage, \
+        3 unreadable or malformed, 4 there is no device code."
+)]
+pub struct Cli {
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+#[derive(Subcommand)]
+pub enum Command {
+    /// Check that one image is of the declared kind and architecture and exports its kernels
+    Check(CheckArgs),
+    /// Pack images and their PTX policy into one file
+    Pack(PackArgs),
+    /// Write the relocatable object that puts packed images into a host program
+    Link(LinkArgs),
+    /// List every device image in files
+    Inspect(InspectArgs),
+    /// Check files against a PTX policy and required architectures and kernels
+    Verify(VerifyArgs),
+    /// List the GPU architectures that are known
+    Archs(ArchsArgs),
+}
+
+#[derive(Args)]
+pub struct CheckArgs {
+    /// The build target that errors name
+    #[arg(long, default_value = "")]
+    pub label: String,
+    /// The declared architecture, such as sm_90a or gfx90a:xnack-
+    #[arg(long, value_parser = target)]
+    pub arch: Target,
+    /// The declared kind
+    #[arg(long)]
+    pub kind: ImageKind,
+    /// A kernel that has to be exported; may be given several times
+    #[arg(long = "kernel", value_name = "NAME")]
+    pub kernels: Vec<String>,
+    /// Where to write what was found, as JSON
+    #[arg(long, value_name = "META.json")]
+    pub output: Option<PathBuf>,
+    /// The image
+    pub image: PathBuf,
+}
+
+#[derive(Args)]
+pub struct PackArgs {
+    /// The build target that errors name
+    #[arg(long, default_value = "")]
+    pub label: String,
+    /// What the images say about PTX: forbid, embed or only
+    #[arg(long)]
+    pub policy: PtxPolicy,
+    /// An image: kind=cubin|gfx|ptx,arch=ARCH,file=PATH[,meta=META.json]; may be given several times
+    #[arg(long = "image", required = true, value_name = "KEYS")]
+    pub images: Vec<String>,
+    /// Where to write the packed images
+    #[arg(long, value_name = "FILE")]
+    pub output: PathBuf,
+}
+
+#[derive(Args)]
+pub struct LinkArgs {
+    /// The build target that errors name
+    #[arg(long, default_value = "")]
+    pub label: String,
+    /// Files that `pack` wrote; each becomes one record
+    #[arg(long = "input", required = true, num_args = 1.., value_name = "FILE")]
+    pub inputs: Vec<PathBuf>,
+    /// Where to write the object
+    #[arg(long, value_name = "FILE")]
+    pub output: PathBuf,
+    /// The host that the program runs on
+    #[arg(long, default_value = "x86_64")]
+    pub machine: Host,
+}
+
+#[derive(Args)]
+pub struct InspectArgs {
+    /// How to print: a table for people, or JSON
+    #[arg(long, default_value = "table")]
+    pub format: Format,
+    /// Print the names of all kernels, not only of the first three
+    #[arg(long)]
+    pub kernels: bool,
+    /// The files to look into
+    #[arg(required = true, value_name = "FILE")]
+    pub files: Vec<PathBuf>,
+}
+
+#[derive(Args)]
+pub struct VerifyArgs {
+    /// What is allowed: forbid, embed or only
+    #[arg(long)]
+    pub ptx: PtxPolicy,
+    /// An architecture that an image has to be there for; may be given several times
+    #[arg(long = "require-arch", value_name = "ARCH", value_parser = target)]
+    pub archs: Vec<Target>,
+    /// A kernel that has to be there, for each required architecture; may be given several times
+    #[arg(long = "require-kernel", value_name = "NAME")]
+    pub kernels: Vec<String>,
+    /// The build target that errors name
+    #[arg(long, default_value = "")]
+    pub label: String,
+    /// Where to write a short report, as JSON, if all is well
+    #[arg(long, value_name = "STAMP")]
+    pub output: Option<PathBuf>,
+    /// The files to look into
+    #[arg(required = true, value_name = "FILE")]
+    pub files: Vec<PathBuf>,
+}
+
+#[derive(Args)]
+pub struct ArchsArgs {
+    /// How to print: a table for people, or JSON
+    #[arg(long, default_value = "table")]
+    pub format: Format,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    Table,
+    Json,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum ImageKind {
+    Cubin,
+    Gfx,
+    Ptx,
+}
+
+impl ImageKind {
+    pub fn kind(self) -> Kind {
+        match self {
+            Self::Cubin => Kind::Cubin,
+            Self::Gfx => Kind::Gfx,
+            Self::Ptx => Kind::Ptx,
+        }
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Host {
+    #[value(name = "x86_64")]
+    X86_64,
+    Aarch64,
+}
+
+impl Host {
+    pub fn machine(self) -> Machine {
+        match self {
+            Self::X86_64 => Machine::X86_64,
+            Self::Aarch64 => Machine::Aarch64,
+        }
+    }
+}
+
+fn target(text: &str) -> Result<Target, String> {
+    Target::parse(text).map_err(|error| error.to_string())
+}

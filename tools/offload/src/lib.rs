@@ -1,0 +1,81 @@
+//! The `offload` tool: checks, packs, links, lists and verifies device images.
+//!
+//! Bazel's rules call it, and so do people. Everything it knows of formats is in [`offload_image`];
+//! here are the commands, their texts and their exit codes:
+//!
+//! | code | meaning |
+//! |---|---|
+//! | 0 | fine |
+//! | 1 | a check failed or the policy is breached |
+//! | 2 | wrong usage |
+//! | 3 | something could not be read, or is malformed |
+//! | 4 | device code was asked for, and there is none |
+#![forbid(unsafe_code)]
+
+mod archs;
+mod breach;
+mod check;
+mod cli;
+mod failure;
+mod files;
+mod inspect;
+mod judge;
+mod link;
+mod meta;
+mod pack;
+mod params;
+mod report;
+mod table;
+mod verify;
+
+use std::ffi::OsString;
+use std::io::Write;
+
+use clap::Parser;
+
+use crate::cli::{Cli, Command};
+use crate::failure::{Failure, Outcome};
+
+/// Runs the tool: the first argument is its own name. Gives the exit code.
+pub fn run(
+    args: impl IntoIterator<Item = OsString>,
+    out: &mut dyn Write,
+    err: &mut dyn Write,
+) -> u8 {
+    match dispatch(args, out, err) {
+        Ok(code) => code,
+        Err(failure) => {
+            // Where even the error stream is closed there is nobody left to tell.
+            let _ = failure.print(err);
+            failure.code()
+        }
+    }
+}
+
+fn dispatch(
+    args: impl IntoIterator<Item = OsString>,
+    out: &mut dyn Write,
+    err: &mut dyn Write,
+) -> Outcome {
+    let args = params::expand(args)?;
+    let cli = match Cli::try_parse_from(args) {
+        Ok(cli) => cli,
+        Err(asked) if !asked.use_stderr() => {
+            write!(out, "{asked}").map_err(Failure::output)?;
+            return Ok(0);
+        }
+        Err(wrong) => {
+            let text = wrong.to_string();
+            let text = text.strip_prefix("error: ").unwrap_or(&text);
+            return Err(Failure::usage(text.trim_end()));
+        }
+    };
+    match cli.command {
+        Command::Check(args) => check::run(&args),
+        Command::Pack(args) => pack::run(&args),
+        Command::Link(args) => link::run(&args),
+        Command::Inspect(args) => inspect::run(&args, out),
+        Command::Verify(args) => verify::run(&args, out, err),
+        Command::Archs(args) => archs::run(&args, out),
+    }
+}

@@ -1,0 +1,61 @@
+//! What `check` writes about an image and later steps read.
+
+use std::path::Path;
+
+use offload_image::image::{Content, Kind};
+use offload_image::target::Target;
+use serde::{Deserialize, Serialize};
+
+use crate::failure::Failure;
+use crate::files;
+
+/// The version of the format.
+pub const SCHEMA: u32 = 1;
+
+/// The facts about one image.
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Meta {
+    pub schema: u32,
+    /// As declared: a cubin does not always tell its letter.
+    pub arch: String,
+    pub kind: String,
+    /// In bytes.
+    pub size: u64,
+    pub sha256: String,
+    /// Sorted.
+    pub kernels: Vec<String>,
+    /// `7.0`; only for PTX.
+    pub ptx_isa: Option<String>,
+}
+
+impl Meta {
+    pub fn new(kind: Kind, arch: &Target, bytes: &[u8], content: &Content) -> Self {
+        Self {
+            schema: SCHEMA,
+            arch: arch.to_string(),
+            kind: kind.to_string(),
+            size: bytes.len() as u64,
+            sha256: files::sha256(bytes),
+            kernels: content.kernels().to_vec(),
+            ptx_isa: match content {
+                Content::Ptx(ptx) => Some(ptx.isa.to_string()),
+                Content::Cubin(_) | Content::Gfx(_) => None,
+            },
+        }
+    }
+
+    pub fn read(path: &Path) -> Result<Self, Failure> {
+        let bytes = files::read(path)?;
+        let meta: Self = serde_json::from_slice(&bytes).map_err(|error| {
+            Failure::unreadable(format!("{}: malformed metadata: {error}", path.display()))
+        })?;
+        if meta.schema == SCHEMA {
+            return Ok(meta);
+        }
+        Err(Failure::unreadable(format!(
+            "{}: metadata of schema {}, and only {SCHEMA} is known",
+            path.display(),
+            meta.schema
+        )))
+    }
+}

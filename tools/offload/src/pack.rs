@@ -1,0 +1,220 @@
+//! `offload pack`: images and their PTX policy into one OffloadBinary file.
+
+use std::io::Write;
+use std::path::PathBuf;
+
+use clap::ValueEnum;
+use offload_image::image::Kind;
+use offload_image::offload_binary::{self, image_kind, offload_kind, NewImage};
+use offload_image::policy::PtxPolicy;
+use offload_image::target::Target;
+
+use crate::cli::{ImageKind, PackArgs};
+use crate::failure::{prefix, target as named, Complaint, Failure, Outcome};
+use crate::files;
+use crate::judge::{judge, Declared};
+use crate::meta::Meta;
+
+/// One `--image`.
+#[derive(Debug)]
+struct Spec {
+    kind: Kind,
+    arch: Target,
+    file: PathBuf,
+    meta: Option<PathBuf>,
+}
+
+pub fn run(args: &PackArgs) -> Outcome {
+    let mut specs = Vec::new();
+    for text in &args.images {
+        specs.push(Spec::parse(text)?);
+    }
+    specs.sort_by_key(|spec| (spec.arch.rank(), spec.kind));
+
+    let mut complaints = policy_complaints(args, &specs);
+    complaints.extend(duplicates(args, &specs));
+    if !complaints.is_empty() {
+        let texts = complaints.iter().map(Complaint::to_string).collect();
+        return Err(Failure::failed(texts));
+    }
+    let mut contents = Vec::new();
+    for spec in &specs {
+        contents.push(load(args, spec)?);
+    }
+    let archs: Vec<String> = specs.iter().map(|spec| spec.arch.to_string()).collect();
+    let images: Vec<NewImage<'_>> = specs
+        .iter()
+        .zip(&archs)
+        .zip(&contents)
+        .map(|((spec, arch), data)| {
+            let (image_kind, offload_kind) = match spec.kind {
+                Kind::Cubin => (image_kind::CUBIN, offload_kind::CUDA),
+                Kind::Ptx => (image_kind::PTX, offload_kind::CUDA),
+                _ => (image_kind::OBJECT, offload_kind::HIP),
+            };
+            NewImage {
+                image_kind,
+                offload_kind,
+                strings: vec![
+                    ("triple", spec.arch.vendor().triple()),
+                    ("arch", arch),
+                    (PtxPolicy::KEY, args.policy.name()),
+                ],
+                data,
+            }
+        })
+        .collect();
+    let packed = offload_binary::write(&images);
+    files::write(&args.output, |out: &mut dyn Write| out.write_all(&packed))?;
+    Ok(0)
+}
+
+/// Reads an image and checks it, against its metadata too where that is given.
+fn load(args: &PackArgs, spec: &Spec) -> Result<Vec<u8>, Failure> {
+    let bytes = files::read(&spec.file)?;
+    let declared = Declared {
+        label: &args.label,
+        path: &spec.file,
+        kind: spec.kind,
+        arch: &spec.arch,
+        kernels: &[],
+    };
+    let content = judge(&declared, &bytes)?;
+    if let Some(path) = &spec.meta {
+        let wanted = Meta::read(path)?;
+        let found = Meta::new(spec.kind, &spec.arch, &bytes, &content);
+        if wanted != found {
+            let complaint = Complaint {
+                what: format!(
+                    "{}: it is not the image that was checked",
+                    declared.subject()
+                ),
+                wanted: format!("{} {} {}", wanted.kind, wanted.arch, wanted.sha256),
+                found: format!("{} {} {}", found.kind, found.arch, found.sha256),
+                mend: format!("give the metadata of this image, not {}", path.display()),
+            };
+            return Err(Failure::failed(vec![complaint.to_string()]));
+        }
+    }
+    Ok(bytes)
+}
+
+fn policy_complaints(args: &PackArgs, specs: &[Spec]) -> Vec<Complaint> {
+    let label = &args.label;
+    let refused = |spec: &&Spec| match args.policy {
+        PtxPolicy::Forbid => spec.kind == Kind::Ptx,
+        PtxPolicy::Only => spec.kind == Kind::Cubin,
+        PtxPolicy::Embed => false,
+    };
+    specs
+        .iter()
+        .filter(refused)
+        .map(|spec| Complaint {
+            what: format!(
+                "{}ptx = \"{}\" does not allow this image: {}",
+                prefix(label),
+                args.policy,
+                spec.file.display()
+            ),
+            wanted: match spec.kind {
+                Kind::Ptx => "no PTX".to_owned(),
+                _ => "PTX and no cubin".to_owned(),
+            },
+            found: format!("{} for {}", spec.kind, spec.arch),
+            mend: format!(
+                "set `ptx = \"embed\"` on {}, or take this image out",
+                named(label)
+            ),
+        })
+        .collect()
+}
+
+/// The specs are sorted, so the same stand side by side.
+fn duplicates(args: &PackArgs, specs: &[Spec]) -> Vec<Complaint> {
+    specs
+        .windows(2)
+        .filter_map(|pair| match pair {
+            [one, two] if (one.kind, one.arch) == (two.kind, two.arch) => Some(Complaint {
+                what: format!(
+                    "{}two images of the same kind for the same architecture",
+                    prefix(&args.label)
+                ),
+                wanted: format!("one {} for {}", one.kind, one.arch),
+                found: format!("{} and {}", one.file.display(), two.file.display()),
+                mend: format!("take one of them out of {}", named(&args.label)),
+            }),
+            _ => None,
+        })
+        .collect()
+}
+
+impl Spec {
+    /// Reads `kind=…,arch=…,file=…[,meta=…]`. A comma only ends a value if a known key follows,
+    /// so that paths may have commas.
+    fn parse(text: &str) -> Result<Self, Failure> {
+        let wrong = |why: &str| {
+            Failure::usage(format!(
+                "--image={text}: {why}; wanted kind=cubin|gfx|ptx,arch=ARCH,file=PATH[,meta=PATH]"
+            ))
+        };
+        const KEYS: [&str; 4] = ["kind", "arch", "file", "meta"];
+        let mut values: [Option<String>; 4] = Default::default();
+        let mut current = None;
+        for part in text.split(',') {
+            let key = part
+                .split_once('=')
+                .and_then(|(key, value)| Some((KEYS.iter().position(|k| *k == key)?, value)));
+            match (key, current) {
+                (Some((index, value)), _) => {
+                    if values[index].replace(value.to_owned()).is_some() {
+                        return Err(wrong(&format!("{} is given twice", KEYS[index])));
+                    }
+                    current = Some(index);
+                }
+                (None, Some(index)) => {
+                    let value = values[index].get_or_insert_with(String::new);
+                    value.push(',');
+                    value.push_str(part);
+                }
+                (None, None) => return Err(wrong(&format!("`{part}` is no known key"))),
+            }
+        }
+        let [kind, arch, file, meta] = values;
+        let kind = kind.ok_or_else(|| wrong("kind is missing"))?;
+        let arch = arch.ok_or_else(|| wrong("arch is missing"))?;
+        Ok(Self {
+            kind: ImageKind::from_str(&kind, false)
+                .map_err(|_| wrong(&format!("unknown kind `{kind}`")))?
+                .kind(),
+            arch: Target::parse(&arch).map_err(|error| wrong(&error.to_string()))?,
+            file: file.ok_or_else(|| wrong("file is missing"))?.into(),
+            meta: meta.map(PathBuf::from),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn specs() {
+        let spec = Spec::parse("kind=gfx,arch=gfx90a:xnack-,file=a,b=c.elf,meta=m").unwrap();
+        assert_eq!(spec.kind, Kind::Gfx);
+        assert_eq!(spec.arch.to_string(), "gfx90a:xnack-");
+        assert_eq!(spec.file, PathBuf::from("a,b=c.elf"));
+        assert_eq!(spec.meta, Some(PathBuf::from("m")));
+        for bad in [
+            "",
+            "file=x",
+            "kind=cubin,file=x",
+            "kind=cubin,arch=sm_90",
+            "kind=elf,arch=sm_90,file=x",
+            "kind=cubin,arch=sm_91,file=x",
+            "kind=cubin,arch=sm_90,file=x,file=y",
+            "x,kind=cubin,arch=sm_90,file=x",
+        ] {
+            assert_eq!(Spec::parse(bad).unwrap_err().code(), 2, "{bad}");
+        }
+    }
+}

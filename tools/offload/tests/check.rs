@@ -1,0 +1,112 @@
+//! `offload check`.
+
+mod common;
+use common::*;
+
+fn check(arch: &str, kind: &str, bytes: &[u8], more: &[&str]) -> (Ran, Room) {
+    let room = Room::new();
+    let image = room.file("image", bytes);
+    let output = room.output("meta.json");
+    let (arch, kind) = (format!("--arch={arch}"), format!("--kind={kind}"));
+    let mut args = vec!["check", "--label=//x:y", &arch, &kind, &output];
+    args.extend(more);
+    args.push(&image);
+    (run(&args), room)
+}
+
+#[test]
+fn what_is_declared_passes() {
+    for (arch, kind, bytes, isa) in [
+        ("sm_90a", "cubin", SM_90A, None),
+        ("sm_90", "cubin", SM_90, None),
+        ("sm_75", "cubin", SM_75, None),
+        ("sm_70", "ptx", TINY_PTX, Some("7.0")),
+        ("gfx90a", "gfx", GFX90A, None),
+        ("gfx90a:sramecc+:xnack-", "gfx", GFX90A_MODES, None),
+    ] {
+        let (ran, room) = check(arch, kind, bytes, &["--kernel=fill", "--kernel", "nothing"]);
+        ran.fine();
+        let meta: serde_json::Value = serde_json::from_slice(&room.read("meta.json")).unwrap();
+        assert_eq!(meta["schema"], 1);
+        assert_eq!(meta["arch"], arch);
+        assert_eq!(meta["kind"], kind);
+        assert_eq!(meta["size"], bytes.len());
+        assert_eq!(meta["sha256"].as_str().unwrap().len(), 64);
+        assert_eq!(meta["kernels"], serde_json::json!(["fill", "nothing"]));
+        assert_eq!(meta["ptx_isa"].as_str(), isa);
+    }
+}
+
+#[test]
+fn another_architecture_fails() {
+    for (arch, kind, bytes, found) in [
+        ("sm_90", "cubin", SM_90A, "found:  sm_90a"),
+        ("sm_90a", "cubin", SM_90, "found:  sm_90,"),
+        ("sm_80", "cubin", SM_75, "found:  sm_75,"),
+        (
+            "sm_80",
+            "ptx",
+            TINY_PTX,
+            "found:  sm_70, in the PTX's `.target`",
+        ),
+        (
+            "gfx90a",
+            "gfx",
+            GFX90A_MODES,
+            "found:  gfx90a:sramecc+:xnack-",
+        ),
+        ("gfx90a:xnack-", "gfx", GFX90A, "found:  gfx90a,"),
+        ("gfx908", "gfx", GFX90A, "found:  gfx90a,"),
+    ] {
+        let (ran, room) = check(arch, kind, bytes, &[]);
+        let wanted = format!("wanted: {arch}\n");
+        ran.says(1, &["//x:y", arch, &wanted, found, "mend:"]);
+        assert_eq!(room.names(), ["image"], "nothing is written");
+    }
+}
+
+#[test]
+fn another_kind_fails() {
+    let (ran, _) = check("sm_90", "cubin", TINY_PTX, &[]);
+    ran.says(1, &["wanted: kind cubin", "found:  kind ptx, for sm_70"]);
+    let (ran, _) = check("sm_90", "ptx", SM_90, &[]);
+    ran.says(1, &["wanted: kind ptx", "found:  kind cubin, for sm_90"]);
+}
+
+#[test]
+fn missing_kernels_are_named_with_what_is_there() {
+    let (ran, _) = check("sm_90", "cubin", SM_90, &["--kernel=fil", "--kernel=gemm"]);
+    ran.says(
+        1,
+        &[
+            "kernel `fil` is not exported",
+            "found:  fill, nothing",
+            "did you mean `fill`?",
+            "kernel `gemm` is not exported",
+        ],
+    );
+}
+
+#[test]
+fn no_kernel_at_all() {
+    let hidden = b".version 7.0\n.target sm_70\n.address_size 64\n.entry fill() { ret; }\n";
+    let (ran, _) = check("sm_70", "ptx", hidden, &[]);
+    let mend = "#[unsafe(no_mangle)] pub unsafe extern \"ptx-kernel\" fn";
+    ran.says(1, &["no kernel is exported", mend]);
+}
+
+#[test]
+fn malformed_images_give_an_offset() {
+    let (ran, _) = check("sm_90", "cubin", &SM_90[..200], &[]);
+    ran.says(3, &["truncated", "at byte 0x"]);
+    let (ran, _) = check("sm_90", "cubin", b"hello", &[]);
+    ran.says(3, &["unknown format at byte 0x0", "hello"]);
+}
+
+#[test]
+fn names_that_are_none_are_wrong_usage() {
+    let (ran, _) = check("sm_9O", "cubin", SM_90, &[]);
+    ran.says(2, &["did you mean `sm_90`?"]);
+    let (ran, _) = check("gfx90a", "cubin", GFX90A, &[]);
+    ran.says(2, &["//x:y", "architecture of amd"]);
+}

@@ -1,0 +1,125 @@
+//! `offload inspect` and `offload archs`.
+
+mod common;
+use common::*;
+
+#[test]
+fn a_table_for_people() {
+    let room = Room::new();
+    let packed = packed(&room);
+    let host = room.file("host.o", HOST);
+    let ran = run(&["inspect", &packed, &host]);
+    ran.fine();
+    for text in [
+        "sm_90a",
+        "ptx 7.0",
+        "fill, nothing",
+        "embed",
+        "2 images, 1 PTX",
+        "4 images, 4 PTX",
+    ] {
+        assert!(ran.out.contains(text), "no {text:?} in {}", ran.out);
+    }
+    assert!(ran.out.contains(".nv_fatbin @ 0x"), "{}", ran.out);
+    let cubin = room.file("c", SM_90);
+    assert!(run(&["inspect", &cubin]).out.contains("1 image, no PTX"));
+}
+
+#[test]
+fn many_kernels_are_elided_unless_asked_for() {
+    let room = Room::new();
+    let mut text = String::from(".version 7.0\n.target sm_70\n.address_size 64\n");
+    for index in 0..5 {
+        text.push_str(&format!(".visible .entry k{index}() {{ ret; }}\n"));
+    }
+    let ptx = room.file("k.ptx", text.as_bytes());
+    let few = run(&["inspect", &ptx]).out;
+    assert!(few.contains("k0, k1, k2, and 2 more"), "{few}");
+    let all = run(&["inspect", "--kernels", &ptx]).out;
+    assert!(all.contains("k0, k1, k2, k3, k4"), "{all}");
+}
+
+#[test]
+fn json_has_the_names_that_others_rely_on() {
+    let room = Room::new();
+    let found = images(room.file("f", RAW_FATBIN).as_ref());
+    let image = found[1].as_object().unwrap();
+    let mut keys: Vec<&str> = image.keys().map(String::as_str).collect();
+    keys.sort_unstable();
+    assert_eq!(
+        keys,
+        [
+            "arch",
+            "compression",
+            "container",
+            "kernels",
+            "kind",
+            "offset",
+            "policy",
+            "ptx_isa",
+            "section",
+            "sha256",
+            "size",
+            "unpacked_size"
+        ]
+    );
+    assert_eq!(image["kind"], "ptx");
+    assert_eq!(image["arch"], "sm_80");
+    assert_eq!(image["container"], "fatbin");
+    assert_eq!(image["compression"], "none");
+    assert_eq!(image["ptx_isa"], "8.8");
+    assert!(image["policy"].is_null() && image["section"].is_null());
+    let packed = images(room.file("s", SPEED_FATBIN).as_ref());
+    assert_eq!(packed[0]["compression"], "lz4");
+    assert!(packed[0]["kernels"].is_null() && packed[0]["sha256"].is_null());
+    assert!(images(room.file("bare", SM_90).as_ref())[0]["container"].is_null());
+}
+
+#[test]
+fn exit_codes() {
+    let room = Room::new();
+    let plain = room.file("plain.o", PLAIN);
+    let ran = run(&["inspect", &plain]);
+    assert_eq!((ran.code, ran.err.as_str()), (4, ""));
+    assert!(ran.out.contains("no GPU code"), "{}", ran.out);
+    let text = room.file("text", b"hello");
+    run(&["inspect", &text]).says(3, &["unknown format at byte 0x0", "text"]);
+    let cut = room.file("cut", &RAW_FATBIN[..4000]);
+    run(&["inspect", &cut]).says(3, &["truncated: fatbin payload at byte 0x10"]);
+    let gone = room.path("gone").display().to_string();
+    run(&["inspect", &gone, &plain]).says(3, &["cannot read it"]);
+    run(&["inspect"]).says(2, &["required"]);
+}
+
+#[test]
+fn control_characters_do_not_reach_the_terminal() {
+    let room = Room::new();
+    let text = b".version 7.0\n.target sm_\x1b[31m\n.visible .entry a() {}\n";
+    let ptx = room.file("k.ptx", text);
+    let ran = run(&["inspect", &ptx]);
+    assert!(!ran.out.contains('\x1b') && !ran.err.contains('\x1b'));
+}
+
+#[test]
+fn archs() {
+    let ran = run(&["archs", "--format=json"]);
+    ran.fine();
+    let rows: Vec<serde_json::Value> = serde_json::from_str(&ran.out).unwrap();
+    let row = |name: &str| rows.iter().find(|row| row["name"] == name).unwrap();
+    assert_eq!(
+        *row("sm_90a"),
+        serde_json::json!({
+            "name": "sm_90a", "vendor": "nvidia", "triple": "nvptx64-nvidia-cuda",
+            "sm": 90, "suffix": "a", "features": [], "generic_for": []
+        })
+    );
+    assert_eq!(
+        *row("gfx9-4-generic"),
+        serde_json::json!({
+            "name": "gfx9-4-generic", "vendor": "amd", "triple": "amdgcn-amd-amdhsa",
+            "sm": null, "suffix": "", "features": ["sramecc", "xnack"],
+            "generic_for": ["gfx942", "gfx950"]
+        })
+    );
+    assert!(run(&["archs"]).out.contains("gfx1151"));
+}

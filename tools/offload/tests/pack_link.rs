@@ -1,0 +1,184 @@
+//! `offload pack` and `offload link`.
+
+mod common;
+use common::*;
+
+fn image(room: &Room, kind: &str, arch: &str, name: &str, bytes: &[u8]) -> String {
+    format!(
+        "--image=kind={kind},arch={arch},file={}",
+        room.file(name, bytes)
+    )
+}
+
+#[test]
+fn packed_images_are_sorted_and_the_same_each_time() {
+    let room = Room::new();
+    let specs = [
+        image(&room, "gfx", "gfx90a", "g", GFX90A),
+        image(&room, "ptx", "sm_90", "p", &retarget("sm_90")),
+        image(&room, "cubin", "sm_90a", "a", SM_90A),
+        image(&room, "cubin", "sm_75", "o", SM_75),
+        image(&room, "cubin", "sm_90", "n", SM_90),
+    ];
+    let mut order: Vec<&str> = specs.iter().map(String::as_str).collect();
+    for name in ["one", "two"] {
+        let output = room.output(name);
+        let mut args = vec!["pack", "--label=//x:y", "--policy=embed", &output];
+        args.extend(&order);
+        run(&args).fine();
+        order.reverse();
+    }
+    assert_eq!(room.read("one"), room.read("two"));
+    let found: Vec<String> = images(&room.path("one"))
+        .iter()
+        .map(|i| format!("{} {} {}", i["kind"], i["arch"], i["policy"]).replace('"', ""))
+        .collect();
+    assert_eq!(
+        found,
+        [
+            "cubin sm_75 embed",
+            "cubin sm_90 embed",
+            "ptx sm_90 embed",
+            "cubin sm_90a embed",
+            "gfx gfx90a embed"
+        ]
+    );
+}
+
+fn retarget(arch: &str) -> Vec<u8> {
+    String::from_utf8(TINY_PTX.to_vec())
+        .unwrap()
+        .replace("sm_70", arch)
+        .into_bytes()
+}
+
+#[test]
+fn the_policy_refuses() {
+    let room = Room::new();
+    let ptx = image(&room, "ptx", "sm_70", "p", TINY_PTX);
+    let cubin = image(&room, "cubin", "sm_90", "c", SM_90);
+    let output = room.output("images.offload");
+    let pack = |policy: &str| {
+        let policy = format!("--policy={policy}");
+        run(&["pack", "--label=//x:y", &policy, &ptx, &cubin, &output])
+    };
+    pack("forbid").says(
+        1,
+        &[
+            "//x:y",
+            "found:  ptx for sm_70",
+            "set `ptx = \"embed\"` on //x:y",
+        ],
+    );
+    pack("only").says(
+        1,
+        &[
+            "//x:y",
+            "found:  cubin for sm_90",
+            "wanted: PTX and no cubin",
+        ],
+    );
+    assert!(!room.path("images.offload").exists());
+    pack("embed").fine();
+    assert!(room.path("images.offload").exists());
+    pack("maybe").says(2, &["forbid, embed, only"]);
+}
+
+#[test]
+fn duplicates_are_refused() {
+    let room = Room::new();
+    let one = image(&room, "cubin", "sm_90", "one", SM_90);
+    let two = image(&room, "cubin", "sm_90", "two", SM_90);
+    let ran = run(&[
+        "pack",
+        "--label=//x:y",
+        "--policy=forbid",
+        &one,
+        &two,
+        &room.output("o"),
+    ]);
+    ran.says(1, &["//x:y", "one cubin for sm_90", "one and ", "two"]);
+}
+
+#[test]
+fn content_is_checked() {
+    let room = Room::new();
+    let wrong = image(&room, "cubin", "sm_90", "c", SM_90A);
+    let ran = run(&[
+        "pack",
+        "--label=//x:y",
+        "--policy=forbid",
+        &wrong,
+        &room.output("o"),
+    ]);
+    ran.says(1, &["wanted: sm_90\n", "found:  sm_90a"]);
+    assert_eq!(room.names(), ["c"]);
+}
+
+#[test]
+fn metadata_has_to_be_of_this_image() {
+    let room = Room::new();
+    let cubin = room.file("c", SM_90);
+    let meta = room.path("meta.json").display().to_string();
+    run(&[
+        "check",
+        "--arch=sm_90",
+        "--kind=cubin",
+        &format!("--output={meta}"),
+        &cubin,
+    ])
+    .fine();
+    let spec = format!("--image=kind=cubin,arch=sm_90,file={cubin},meta={meta}");
+    let output = room.output("o");
+    let pack = || run(&["pack", "--label=//x:y", "--policy=forbid", &spec, &output]);
+    pack().fine();
+    let mut other = SM_90.to_vec();
+    *other.last_mut().unwrap() ^= 1;
+    room.file("c", &other);
+    pack().says(1, &["it is not the image that was checked", "meta.json"]);
+    room.file("meta.json", b"{");
+    pack().says(3, &["malformed metadata"]);
+}
+
+#[test]
+fn linked_objects_hold_what_was_packed() {
+    let room = Room::new();
+    let packed = packed(&room);
+    for machine in ["x86_64", "aarch64"] {
+        let machine = format!("--machine={machine}");
+        let output = room.output("images.o");
+        run(&[
+            "link",
+            "--label=//x:y",
+            "--input",
+            &packed,
+            &machine,
+            &output,
+        ])
+        .fine();
+        let found = images(&room.path("images.o"));
+        assert_eq!(found.len(), 2);
+        for image in &found {
+            assert_eq!(image["section"], ".llvm.offloading");
+            assert_eq!(image["container"], "elf/offload_binary");
+            assert_eq!(image["compression"], "none");
+        }
+        let offset = found[1]["offset"].as_u64().unwrap() as usize;
+        let object = room.read("images.o");
+        assert_eq!(&object[offset..offset + SM_90A.len()], SM_90A);
+    }
+    let output = room.output("twice.o");
+    run(&["link", "--input", &packed, &packed, &output]).fine();
+    assert_eq!(images(&room.path("twice.o")).len(), 4);
+}
+
+#[test]
+fn what_is_no_packed_file_is_not_linked() {
+    let room = Room::new();
+    let output = room.output("images.o");
+    for (bytes, says) in [(SM_90, "magic"), (&b""[..], "no images")] {
+        let input = room.file("input", bytes);
+        run(&["link", "--label=//x:y", "--input", &input, &output]).says(3, &["//x:y", says]);
+    }
+    assert_eq!(room.names(), ["input"]);
+}

@@ -1,0 +1,66 @@
+//! Arguments, help, and what is written where.
+
+mod common;
+use common::*;
+
+#[test]
+fn help_and_version() {
+    let ran = run(&["--help"]);
+    ran.fine();
+    for command in ["check", "pack", "link", "inspect", "verify", "archs"] {
+        assert!(ran.out.contains(command), "{}", ran.out);
+    }
+    assert!(ran.out.contains("Exit codes"));
+    run(&["--version"]).fine();
+}
+
+#[test]
+fn wrong_usage() {
+    run(&[]).says(2, &[]);
+    run(&["verfy"]).says(2, &["verify"]);
+    run(&["verify", "--ptx=perhaps", "x"]).says(2, &["forbid, embed, only"]);
+    run(&["check", "--kind=elf", "--arch=sm_90", "x"]).says(2, &["cubin"]);
+}
+
+#[test]
+fn arguments_from_a_file() {
+    let room = Room::new();
+    let cubin = room.file("a name with spaces", SM_90);
+    let lines = format!("--ptx\nforbid\n--label\n@other//x:y\n--require-arch=sm_90\n{cubin}\n");
+    let params = format!("@{}", room.file("params", lines.as_bytes()));
+    let ran = run(&["verify", &params]);
+    ran.fine();
+    assert_eq!(ran.out, "@other//x:y: ok: 1 image, no PTX\n");
+    // The value after a flag is a label, not a file.
+    run(&["verify", "--label", "@other//x:y", "--ptx=forbid", &cubin]).fine();
+    let missing = format!("@{}", room.path("missing").display());
+    run(&["verify", &missing]).says(3, &["missing", "cannot read it"]);
+}
+
+#[test]
+fn outputs_are_whole_or_not_there() {
+    let room = Room::new();
+    let packed = packed(&room);
+    let nowhere = room.path("no/such/folder/images.o").display().to_string();
+    run(&["link", "--input", &packed, &format!("--output={nowhere}")])
+        .says(3, &["cannot write it", &nowhere]);
+    run(&["link", "--input", &packed, &room.output("images.o")]).fine();
+    assert_eq!(
+        room.names(),
+        ["a.cubin", "a.ptx", "images.o", "images.offload"]
+    );
+}
+
+#[cfg(unix)]
+#[test]
+fn outputs_are_readable_for_others() {
+    use std::os::unix::fs::PermissionsExt;
+    let room = Room::new();
+    packed(&room);
+    let mode = std::fs::metadata(room.path("images.offload"))
+        .unwrap()
+        .permissions()
+        .mode();
+    // What the umask takes away is the user's choice; the owner's part is ours.
+    assert_eq!(mode & 0o711, 0o600);
+}
