@@ -30,7 +30,7 @@ DeviceImageInfo = provider(
 * `arch`: str, canonical, for instance `sm_90`;
 * `kind`: str, `cubin`, `gfx` or `ptx`;
 * `file`: File, the image;
-* `metadata`: File, JSON written by `offload check` (arch, kind, size, sha256, kernels); `None` for PTX.""",
+* `metadata`: File, JSON written by `offload check` (arch, kind, size, sha256, kernels).""",
     },
 )
 

@@ -4,19 +4,20 @@ load("@rules_rust//rust:defs.bzl", "rust_library")
 load("//rules:providers.bzl", "DeviceImageInfo", "PtxPolicyInfo")
 load("//toolchains:archs.bzl", "parse_arch")
 load(":device_link.bzl", "device_link")
+load(":labels.bzl", "display")
 load(":policy.bzl", "ptx_attr")
 
 def _parse_archs(label, archs):
     """The archs of a target, parsed; fails with a text for the user."""
     if not archs:
-        fail("\n\n%s: `archs` is empty: wanted at least one GPU architecture, for instance archs = [\"sm_90\", \"gfx90a\"]\n" % label)
+        fail("\n\n%s: `archs` is empty: wanted at least one GPU architecture, for instance archs = [\"sm_90\", \"gfx90a\"]\n" % display(label))
     names = []
     for arch in archs:
         parsed, error = parse_arch(arch)
         if error:
-            fail("\n\n%s: in `archs`: %s\n" % (label, error))
+            fail("\n\n%s: in `archs`: %s\n" % (display(label), error))
         if parsed.name in names:
-            fail("\n\n%s: in `archs`: '%s' stands there twice; take one of them out\n" % (label, parsed.name))
+            fail("\n\n%s: in `archs`: '%s' stands there twice; take one of them out\n" % (display(label), parsed.name))
         names.append(parsed.name)
     return names
 
@@ -26,7 +27,7 @@ def _device_images_impl(ctx):
     return [
         DefaultInfo(files = depset(transitive = [group.images for group in groups])),
         DeviceImageInfo(images = depset(transitive = [target[DeviceImageInfo].images for target in ctx.attr.images])),
-        PtxPolicyInfo(ptx = ctx.attr.ptx, origin = "ptx = \"%s\" of %s" % (ctx.attr.ptx, ctx.label)),
+        PtxPolicyInfo(ptx = ctx.attr.ptx, origin = "ptx = \"%s\" of %s" % (ctx.attr.ptx, display(ctx.label))),
         OutputGroupInfo(**{
             name: depset(transitive = [getattr(group, name) for group in groups])
             for name in ["ptx", "cubin", "elf", "images", "_validation"]

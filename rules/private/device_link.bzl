@@ -3,6 +3,7 @@
 load("@rules_rust//rust:rust_common.bzl", "CrateInfo", "DepInfo")
 load("//rules:providers.bzl", "DeviceImageInfo")
 load("//toolchains:archs.bzl", "parse_arch")
+load(":labels.bzl", "display")
 load(":offload_cli.bzl", "OFFLOAD_CLI", "run_offload")
 load(":policy.bzl", "ptx_attr")
 
@@ -44,7 +45,13 @@ def _link(ctx, owner, image):
     rlibs = depset([crate.output], transitive = [ctx.attr.crate[DepInfo].transitive_crate_outputs])
 
     args = ctx.actions.args()
+
+    # The working folder gets into crate metadata; the wrapper can name it where it is known.
+    args.add_all(["--subst", "pwd=${pwd}"])
+    args.add("--")
+    args.add(rust.rustc)
     args.add(root)
+    args.add("--remap-path-prefix=${pwd}=.")
     args.add("--crate-name=%s_image" % crate.name)
     args.add_all([
         "--crate-type=cdylib",
@@ -65,14 +72,14 @@ def _link(ctx, owner, image):
     args.add_all(rlibs, map_each = _dirname, uniquify = True, format_each = "-Ldependency=%s")
     args.add(image, format = "--emit=link=%s")
     ctx.actions.run(
-        executable = rust.rustc,
+        executable = ctx.executable._process_wrapper,
         arguments = [args],
         inputs = depset([root], transitive = [rlibs, rust.all_files, device.tools]),
         tools = [ctx.attr._device_linker[DefaultInfo].files_to_run],
         outputs = [image],
         env = rust.env,
         mnemonic = "DeviceLink",
-        progress_message = "Linking device crate %s for %s" % (owner, ctx.attr.arch),
+        progress_message = "Linking device crate %s for %s" % (display(owner), ctx.attr.arch),
     )
 
 def _assemble(ctx, owner, ptx, cubin):
@@ -85,7 +92,7 @@ def _assemble(ctx, owner, ptx, cubin):
   found:  %s
   mend:   register_toolchains("@offload_toolchains//:all") in MODULE.bazel, after use_repo(offload, "offload_toolchains");
           or set ptx = "only", and the driver compiles the PTX on each machine
-""" % (owner, ctx.attr.arch, Label(_ASSEMBLER), "one without `ptxas`" if toolchain else "none"))
+""" % (display(owner), ctx.attr.arch, Label(_ASSEMBLER), "one without `ptxas`" if toolchain else "none"))
     assembler = toolchain.assembler
     args = ctx.actions.args()
     args.add("-arch=" + ctx.attr.arch)
@@ -98,7 +105,7 @@ def _assemble(ctx, owner, ptx, cubin):
         inputs = depset([ptx], transitive = [assembler.tools]),
         outputs = [cubin],
         mnemonic = "DeviceAssemble",
-        progress_message = "Assembling %s for %s" % (owner, ctx.attr.arch),
+        progress_message = "Assembling %s for %s" % (display(owner), ctx.attr.arch),
     )
 
 def _check(ctx, owner, kind, image):
@@ -171,6 +178,11 @@ device_link = rule(
         "_allowlist_function_transition": attr.label(default = "@bazel_tools//tools/allowlists/function_transition_allowlist"),
         "_device_linker": attr.label(
             default = Label("//tools/device_linker"),
+            executable = True,
+            cfg = "exec",
+        ),
+        "_process_wrapper": attr.label(
+            default = Label("@rules_rust//util/process_wrapper"),
             executable = True,
             cfg = "exec",
         ),

@@ -1,5 +1,7 @@
 """The `offload` command line, as actions call it."""
 
+load(":labels.bzl", "display")
+
 OFFLOAD_CLI = {
     "_offload": attr.label(
         default = Label("//tools/offload"),
@@ -23,7 +25,7 @@ def run_offload(ctx, command, label, output, inputs = [], arguments = [], messag
     """
     args = ctx.actions.args()
     args.add(command)
-    args.add("--label=" + str(label).removeprefix("@@").removeprefix("@"))
+    args.add("--label=" + display(label))
     args.add(output, format = "--output=%s")
     ctx.actions.run(
         executable = ctx.executable._offload,
@@ -31,5 +33,5 @@ def run_offload(ctx, command, label, output, inputs = [], arguments = [], messag
         inputs = inputs,
         outputs = [output],
         mnemonic = "Offload" + command.capitalize(),
-        progress_message = "%s of %s%s" % (message, str(label).removeprefix("@@").removeprefix("@"), " for " + arch if arch else ""),
+        progress_message = "%s of %s%s" % (message, display(label), " for " + arch if arch else ""),
     )

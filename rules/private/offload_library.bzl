@@ -4,6 +4,7 @@ load("@rules_cc//cc:find_cc_toolchain.bzl", "find_cc_toolchain", "use_cc_toolcha
 load("@rules_cc//cc/common:cc_common.bzl", "cc_common")
 load("@rules_cc//cc/common:cc_info.bzl", "CcInfo")
 load("//rules:providers.bzl", "DeviceImageInfo", "PtxPolicyInfo")
+load(":labels.bzl", "display")
 load(":offload_cli.bzl", "OFFLOAD_CLI", "run_offload")
 load(":policy.bzl", "admits", "ptx_attr")
 
@@ -12,23 +13,20 @@ def _pack(ctx, images):
     blob = ctx.actions.declare_file(ctx.label.name + ".offload")
     args = ctx.actions.args()
     args.add("--policy=" + ctx.attr.ptx)
-    inputs = []
     for image in images:
-        options = ["kind=" + image.kind, "arch=" + image.arch]
-        inputs.append(image.file)
-        if image.metadata:
-            inputs.append(image.metadata)
-            args.add_joined([image.metadata, image.file], join_with = ",file=", format_joined = "--image=%s,meta=%%s" % ",".join(options))
-        else:
-            args.add(image.file, format = "--image=%s,file=%%s" % ",".join(options))
-    run_offload(ctx, "pack", ctx.label, blob, inputs = inputs, arguments = [args], message = "Packing the images")
+        args.add_joined(
+            [image.metadata, image.file],
+            format_joined = "--image=kind=%s,arch=%s,meta=%%s" % (image.kind, image.arch),
+            join_with = ",file=",
+        )
+    run_offload(ctx, "pack", ctx.label, blob, inputs = [f for image in images for f in [image.file, image.metadata]], arguments = [args], message = "Packing the images")
     return blob
 
 def _machine(ctx):
     for machine, constraint in {"x86_64": ctx.attr._x86_64, "aarch64": ctx.attr._aarch64}.items():
         if ctx.target_platform_has_constraint(constraint[platform_common.ConstraintValueInfo]):
             return machine
-    fail("\n\n%s: images can be linked into programs for x86_64 and aarch64; the target platform is %s: set --platforms, or target_compatible_with on this target\n" % (ctx.label, ctx.fragments.platform.platform))
+    fail("\n\n%s: images can be linked into programs for x86_64 and aarch64; the target platform is %s: set --platforms, or target_compatible_with on this target\n" % (display(ctx.label), ctx.fragments.platform.platform))
 
 def _linking_context(ctx, object):
     """The object as something that any C++ or Rust target can link."""
@@ -64,12 +62,12 @@ def _offload_library_impl(ctx):
   found: the %s image for %s of %s%s
   mend:  set the same `ptx` on both targets
 """ % (
-                    ctx.label,
+                    display(ctx.label),
                     ctx.attr.ptx,
                     image.kind,
                     image.kind,
                     image.arch,
-                    image.label,
+                    display(image.label),
                     ", which has " + target[PtxPolicyInfo].origin if PtxPolicyInfo in target else "",
                 ))
     blob = _pack(ctx, images)
@@ -82,7 +80,7 @@ def _offload_library_impl(ctx):
         DefaultInfo(files = depset([object])),
         CcInfo(linking_context = _linking_context(ctx, object)),
         DeviceImageInfo(images = depset(images)),
-        PtxPolicyInfo(ptx = ctx.attr.ptx, origin = "ptx = \"%s\" of %s" % (ctx.attr.ptx, ctx.label)),
+        PtxPolicyInfo(ptx = ctx.attr.ptx, origin = "ptx = \"%s\" of %s" % (ctx.attr.ptx, display(ctx.label))),
         OutputGroupInfo(
             images = depset([image.file for image in images]),
             offload = depset([blob]),

@@ -62,8 +62,9 @@ def declare_device_toolchains(exec_triple, rustc, rustdoc, rustc_lib, rust_src, 
         device_stdlib(
             name = "stdlib_files_" + vendor,
             rustc = rustc,
-            # One set for every SM: no processor is named.
-            rustc_flags = [] if vendor == "nvidia" else _target_flags(vendor),
+            # NVIDIA: one set for every SM, so no processor is named. AMD: rustc links with LTO in any case, so
+            # machine code in these objects would only be thrown away.
+            rustc_flags = [] if vendor == "nvidia" else _target_flags(vendor) + ["-Clinker-plugin-lto"],
             rustc_lib = rustc_lib,
             srcs = rust_src,
             triple = triple,

@@ -42,7 +42,13 @@ def _device_stdlib_impl(ctx):
         root = roots[crate.name][0]
         rlib = ctx.actions.declare_file("%s/lib/rustlib/%s/lib/lib%s.rlib" % (ctx.label.name, ctx.attr.triple, crate.name))
         args = ctx.actions.args()
+
+        # The working folder gets into crate metadata; the wrapper can name it where it is known.
+        args.add_all(["--subst", "pwd=${pwd}"])
+        args.add("--")
+        args.add(ctx.executable.rustc)
         args.add(root)
+        args.add("--remap-path-prefix=${pwd}=.")
         args.add_all([
             "--crate-name=" + crate.name,
             "--crate-type=rlib",
@@ -50,7 +56,6 @@ def _device_stdlib_impl(ctx):
             "--target=" + ctx.attr.triple,
             "-Cpanic=abort",
             "-Copt-level=3",
-            "-Cembed-bitcode=yes",
             "--cap-lints=allow",
             "-Zforce-unstable-if-unmarked",
         ])
@@ -62,9 +67,10 @@ def _device_stdlib_impl(ctx):
         args.add_all(built, map_each = _extern)
         args.add(rlib, format = "--emit=link=%s")
         ctx.actions.run(
-            executable = ctx.executable.rustc,
+            executable = ctx.executable._process_wrapper,
             arguments = [args],
             inputs = depset(ctx.files.srcs + built, transitive = [depset(ctx.files.rustc_lib)]),
+            tools = [ctx.executable.rustc],
             outputs = [rlib],
             env = {"RUSTC_BOOTSTRAP": "1"},
             mnemonic = "DeviceStdlib",
@@ -87,5 +93,10 @@ device_stdlib = rule(
         "srcs": attr.label_list(allow_files = True, mandatory = True, doc = "The `library` folder of rust-src."),
         "triple": attr.string(mandatory = True),
         "_allowlist_function_transition": attr.label(default = "@bazel_tools//tools/allowlists/function_transition_allowlist"),
+        "_process_wrapper": attr.label(
+            default = Label("@rules_rust//util/process_wrapper"),
+            executable = True,
+            cfg = "exec",
+        ),
     },
 )

@@ -42,7 +42,7 @@ pub struct Elf<'a> {
     pub flags: u32,
     /// Every section, the null section first.
     pub sections: Vec<Section<'a>>,
-    section_table_end: u64,
+    tables_end: u64,
 }
 
 /// One section.
@@ -122,8 +122,15 @@ impl<'a> Elf<'a> {
             version: bytes.u32(20, "ELF version")?,
             flags: bytes.u32(48, "ELF flags")?,
             sections: Vec::new(),
-            section_table_end: HEADER,
+            tables_end: HEADER,
         };
+        let segments = u64::from(bytes.u16(54, "ELF program header size")?)
+            * u64::from(bytes.u16(56, "ELF program header count")?);
+        if segments != 0 {
+            let start = bytes.u64(32, "ELF program headers")?;
+            bytes.slice(start, segments, "ELF program headers")?;
+            elf.tables_end = elf.tables_end.max(start.saturating_add(segments));
+        }
         let table = bytes.u64(40, "ELF section table offset")?;
         if table != 0 {
             elf.read_sections(table)?;
@@ -160,7 +167,7 @@ impl<'a> Elf<'a> {
         })?;
         // Bounded by the file's own size, so the table's length may size an allocation.
         let headers = bytes.slice(table, length, "ELF section table")?;
-        self.section_table_end = table.saturating_add(length);
+        self.tables_end = self.tables_end.max(table.saturating_add(length));
         let name_table = if names == 0 || count == 0 {
             Bytes::new(&[])
         } else if names < count {
@@ -204,7 +211,7 @@ impl<'a> Elf<'a> {
             .iter()
             .map(|section| section.bytes.file_offset(section.bytes.len()))
             .map(|end| end.saturating_sub(self.bytes.base()))
-            .fold(self.section_table_end, u64::max)
+            .fold(self.tables_end, u64::max)
     }
 
     /// The section that holds the byte at that file offset.

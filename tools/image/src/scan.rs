@@ -228,10 +228,7 @@ impl<'a> Walker<'a> {
             (Err(_), Some(kind)) => kind,
             (Err(problem), None) => return Err(problem.clone()),
         };
-        let bytes = match kind {
-            Kind::Ptx => without_padding(bytes),
-            _ => bytes,
-        };
+        let bytes = without_padding(bytes, kind);
         let size = bytes.len();
         let (content, problem) = match content {
             Ok(content) => (Some(content), None),
@@ -336,14 +333,23 @@ impl<'a> Walker<'a> {
     }
 }
 
-/// PTX that a container stores may end in NULs: the driver wants one, and padding adds more.
-fn without_padding(bytes: Bytes<'_>) -> Bytes<'_> {
+/// Containers pad what they store: PTX with NULs (the driver wants one), ELF files to a multiple
+/// of 8 or 16. The padding is no part of the image, whose hash would change with its container.
+fn without_padding(bytes: Bytes<'_>, kind: Kind) -> Bytes<'_> {
     let data = bytes.data();
-    let used = data
+    let zeros_from = data
         .iter()
         .rposition(|byte| *byte != 0)
-        .map_or(0, |at| at + 1);
-    bytes.slice(0, used as u64, "PTX").unwrap_or(bytes)
+        .map_or(0, |at| at + 1) as u64;
+    let end = match kind {
+        Kind::Ptx => zeros_from,
+        Kind::Cubin | Kind::Gfx => match Elf::parse(bytes).map(|elf| elf.extent()) {
+            Ok(extent) if zeros_from <= extent && bytes.len().saturating_sub(extent) < 16 => extent,
+            _ => bytes.len(),
+        },
+        _ => bytes.len(),
+    };
+    bytes.slice(0, end, "image").unwrap_or(bytes)
 }
 
 #[cfg(test)]

@@ -37,8 +37,14 @@ impl Failure {
         Self { code: 3, texts }
     }
 
-    /// The output stream broke.
+    /// The output stream broke. A reader that has seen enough (`| head`) is no failure.
     pub fn output(error: io::Error) -> Self {
+        if error.kind() == io::ErrorKind::BrokenPipe {
+            return Self {
+                code: 0,
+                texts: Vec::new(),
+            };
+        }
         Self::unreadable(format!("cannot write the output: {error}"))
     }
 

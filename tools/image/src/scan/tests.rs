@@ -125,6 +125,22 @@ fn fatbins() {
 }
 
 #[test]
+fn padding_is_no_part_of_an_image() {
+    let cubin: &[u8] = include_bytes!("../../tests/data/sm_100f.new.cubin");
+    assert_ne!(cubin.len() % 8, 0);
+    for padding in [0, 6, 15] {
+        let padded = [cubin, &vec![0; padding]].concat();
+        assert_eq!(scan(&padded).images[0].data, cubin);
+    }
+    let more = [cubin, b"\0\0more"].concat();
+    assert_eq!(scan(&more).images[0].data, more);
+    for name in ["sm_75.old", "sm_90a.new", "gfx90a"] {
+        let elf = Elf::parse(Bytes::new(data(name))).unwrap();
+        assert_eq!(elf.extent(), data(name).len() as u64, "{name}");
+    }
+}
+
+#[test]
 fn ptx_of_a_host_file_in_all_its_places() {
     assert_eq!(
         found(data("host.o")),
