@@ -353,4 +353,6 @@ fn without_padding(bytes: Bytes<'_>, kind: Kind) -> Bytes<'_> {
 }
 
 #[cfg(test)]
+mod hostile;
+#[cfg(test)]
 mod tests;
