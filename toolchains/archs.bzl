@@ -118,7 +118,11 @@ def parse_arch(arch):
     ), None
 
 def all_targets():
-    """Every arch with every combination of its features, parsed."""
+    """Every arch with every combination of its features.
+
+    Returns:
+      list of what `parse_arch` gives.
+    """
     result = []
     for row in ARCHS.values():
         spellings = [row.name]

@@ -22,12 +22,12 @@ def _parse_archs(label, archs):
     return names
 
 def _device_images_impl(ctx):
-    _parse_archs(ctx.label, ctx.attr.archs)
+    _parse_archs(Label(ctx.attr.owner), ctx.attr.archs)
     groups = [target[OutputGroupInfo] for target in ctx.attr.images]
     return [
         DefaultInfo(files = depset(transitive = [group.images for group in groups])),
         DeviceImageInfo(images = depset(transitive = [target[DeviceImageInfo].images for target in ctx.attr.images])),
-        PtxPolicyInfo(ptx = ctx.attr.ptx, origin = "ptx = \"%s\" of %s" % (ctx.attr.ptx, display(ctx.label))),
+        PtxPolicyInfo(ptx = ctx.attr.ptx, origin = "ptx = \"%s\" of %s" % (ctx.attr.ptx, display(Label(ctx.attr.owner)))),
         OutputGroupInfo(**{
             name: depset(transitive = [getattr(group, name) for group in groups])
             for name in ["ptx", "cubin", "elf", "images", "_validation"]
@@ -40,10 +40,74 @@ _device_images = rule(
     attrs = {
         "archs": attr.string_list(doc = "As the user wrote them."),
         "images": attr.label_list(providers = [DeviceImageInfo]),
+        "owner": attr.string(mandatory = True, doc = "Label of the target to name in messages."),
         "ptx": ptx_attr(),
     },
     provides = [DeviceImageInfo, PtxPolicyInfo],
 )
+
+# Arguments are those of `device_cdylib`, which documents them.
+# buildifier: disable=function-docstring-args
+def declare_device_cdylib(
+        name,
+        owner,
+        archs,
+        srcs,
+        crate_name,
+        kernels,
+        ptx,
+        rustc_flags,
+        tags,
+        testonly,
+        visibility,
+        target_compatible_with = None,
+        **kwargs):
+    """Declares the targets of a `device_cdylib`; messages name `owner`, the target that the user wrote."""
+    if type(archs) != type([]):
+        fail("%s: `archs` is a %s; wanted a list of names: each architecture makes a target of its own, so a select() cannot stand here" % (owner, type(archs)))
+    owner = str(native.package_relative_label(owner))
+    targets = {}
+    for arch in archs:
+        parsed, _error = parse_arch(arch)
+
+        # What is wrong with the others `_device_images` says, when this target is asked for.
+        if parsed and parsed.name not in targets:
+            targets[parsed.name] = parsed
+    for parsed in targets.values():
+        link = "%s.%s" % (name, parsed.target_id)
+        rust_library(
+            name = link + ".crate",
+            srcs = srcs,
+            crate_name = crate_name,
+            rustc_flags = ["--cfg=offload_device"] + rustc_flags,
+            tags = tags + ["manual"],
+            target_compatible_with = [Label("//toolchains/constraints:" + parsed.row.name)],
+            testonly = testonly,
+            visibility = ["//visibility:private"],
+            **kwargs
+        )
+        device_link(
+            name = link,
+            arch = parsed.name,
+            crate = ":%s.crate" % link,
+            kernels = kernels,
+            owner = owner,
+            ptx = ptx,
+            tags = tags + ["manual"],
+            testonly = testonly,
+            visibility = visibility,
+        )
+    _device_images(
+        name = name,
+        archs = archs,
+        images = [":%s.%s" % (name, parsed.target_id) for parsed in targets.values()],
+        owner = owner,
+        ptx = ptx,
+        tags = tags,
+        target_compatible_with = target_compatible_with,
+        testonly = testonly,
+        visibility = visibility,
+    )
 
 def device_cdylib(
         name,
@@ -82,46 +146,18 @@ def device_cdylib(
       **kwargs: what a `rust_library` takes: `deps`, `proc_macro_deps`, `aliases`, `crate_root`, `crate_features`,
         `edition`, `rustc_env`, `rustc_env_files`, `compile_data`, `version`.
     """
-    if type(archs) != type([]):
-        fail("device_cdylib(name = \"%s\"): `archs` is a %s; wanted a list of names: each architecture makes a target of its own, so a select() cannot stand here" % (name, type(archs)))
-    targets = {}
-    for arch in archs:
-        parsed, _error = parse_arch(arch)
-
-        # What is wrong with the others `_device_images` says, when this target is asked for.
-        if parsed and parsed.name not in targets:
-            targets[parsed.name] = parsed
-    for parsed in targets.values():
-        link = "%s.%s" % (name, parsed.target_id)
-        rust_library(
-            name = link + ".crate",
-            srcs = srcs,
-            crate_name = crate_name or name.replace("-", "_"),
-            rustc_flags = ["--cfg=offload_device"] + rustc_flags,
-            tags = tags + ["manual"],
-            target_compatible_with = [Label("//toolchains/constraints:" + parsed.row.name)],
-            testonly = testonly,
-            visibility = ["//visibility:private"],
-            **kwargs
-        )
-        device_link(
-            name = link,
-            arch = parsed.name,
-            crate = ":%s.crate" % link,
-            kernels = kernels,
-            owner = str(native.package_relative_label(name)),
-            ptx = ptx,
-            tags = tags + ["manual"],
-            testonly = testonly,
-            visibility = visibility,
-        )
-    _device_images(
+    declare_device_cdylib(
         name = name,
         archs = archs,
-        images = [":%s.%s" % (name, parsed.target_id) for parsed in targets.values()],
+        crate_name = crate_name or name.replace("-", "_"),
+        kernels = kernels,
+        owner = name,
         ptx = ptx,
+        rustc_flags = rustc_flags,
+        srcs = srcs,
         tags = tags,
         target_compatible_with = target_compatible_with,
         testonly = testonly,
         visibility = visibility,
+        **kwargs
     )

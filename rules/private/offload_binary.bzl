@@ -2,7 +2,7 @@
 
 load("@rules_rust//rust:defs.bzl", "rust_binary")
 load("//rules:providers.bzl", "DeviceImageInfo", "PtxPolicyInfo")
-load(":device_cdylib.bzl", "device_cdylib")
+load(":device_cdylib.bzl", "declare_device_cdylib")
 load(":offload_cli.bzl", "OFFLOAD_CLI", "run_offload")
 load(":offload_library.bzl", "offload_library")
 
@@ -137,10 +137,11 @@ def offload_binary(
         tags = tags,
         testonly = testonly,
     )
-    device_cdylib(
+    declare_device_cdylib(
         name = name + ".kernels",
         archs = archs,
         kernels = kernels,
+        owner = name,
         proc_macro_deps = device_proc_macro_deps,
         ptx = ptx,
         rustc_flags = rustc_flags,

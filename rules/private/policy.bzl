@@ -3,7 +3,15 @@
 POLICIES = ["forbid", "embed", "only"]
 
 def admits(policy, kind):
-    """Whether images of this kind may be in a program under this policy."""
+    """Whether images of this kind may be in a program under this policy.
+
+    Args:
+      policy: one of POLICIES.
+      kind: the kind of an image: `cubin`, `gfx`, `ptx`.
+
+    Returns:
+      a bool.
+    """
     if policy == "forbid":
         return kind != "ptx"
     if policy == "only":

@@ -53,16 +53,16 @@ expect() {
 }
 
 run=$programs/saxpy
-expect "five archs" nojit 0 "from the sm_90 cubin image" "$run"
-expect "five archs, stripped" nojit 0 "from the sm_90 cubin image" "$programs/saxpy.stripped"
+expect "five archs" nojit 0 "from the sm_90 (cubin) image" "$run"
+expect "five archs, stripped" nojit 0 "from the sm_90 (cubin) image" "$programs/saxpy.stripped"
 expect "five archs, no GPU visible" nojit 0 "on the CPU instead" env CUDA_VISIBLE_DEVICES= "$run"
-expect "sm_90a" nojit 0 "from the sm_90a cubin image" "$programs/saxpy_sm_90a"
+expect "sm_90a" nojit 0 "from the sm_90a (cubin) image" "$programs/saxpy_sm_90a"
 expect "sm_100 alone" nojit 1 "no image" "$programs/saxpy_sm_100"
 expect "sm_80 alone" nojit 1 "no image" "$programs/saxpy_sm_80"
 expect "gfx90a alone" nojit 1 "no image" "$programs/saxpy_gfx90a"
-expect "sm_90 and its PTX" nojit 0 "from the sm_90 cubin image" "$programs/saxpy_embed_sm_90"
-expect "sm_80 and its PTX" jit 0 "from the sm_80 ptx image" "$programs/saxpy_embed_sm_80"
-expect "PTX of sm_80 alone" jit 0 "from the sm_80 ptx image" "$programs/saxpy_only_sm_80"
+expect "sm_90 and its PTX" nojit 0 "from the sm_90 (cubin) image" "$programs/saxpy_embed_sm_90"
+expect "sm_80 and its PTX" jit 0 "from the sm_80 (ptx) image" "$programs/saxpy_embed_sm_80"
+expect "PTX of sm_80 alone" jit 0 "from the sm_80 (ptx) image" "$programs/saxpy_only_sm_80"
 expect "PTX of sm_80 alone" nojit 1 "saxpy: " "$programs/saxpy_only_sm_80"
 expect "PTX of sm_100 alone" jit 1 "no image" "$programs/saxpy_only_sm_100"
 

@@ -1,6 +1,6 @@
 """What every source of Rust and LLVM tools declares, once their files are there."""
 
-load("@rules_rust//rust:toolchain.bzl", "rust_stdlib_filegroup", "rust_toolchain")
+load("@rules_rust//rust:toolchain.bzl", "rust_stdlib_filegroup", "rust_toolchain", "rustfmt_toolchain")
 load("//toolchains:archs.bzl", "ARCHS")
 load(":device_stdlib.bzl", "device_stdlib")
 load(":device_toolchain.bzl", "device_toolchain")
@@ -97,31 +97,47 @@ def declare_device_toolchains(exec_triple, rustc, rustdoc, rustc_lib, rust_src, 
             visibility = ["//visibility:public"],
         )
 
-def declare_host_rust_toolchain(name, triple, rustc, rustdoc, rustc_lib, rust_std, cargo):
-    """Declares a `toolchain` and `rust_toolchain` that builds host programs with the same rustc."""
+def declare_host_rust_toolchain(name, triple, rustc, rustdoc, rustc_lib, rust_std, cargo, clippy_driver, rustfmt):
+    """Declares toolchains `NAME` and `NAME_fmt` that build and format host programs with the same Rust."""
+    constraints = ["@platforms//cpu:" + triple.split("-")[0], "@platforms//os:linux"]
     rust_stdlib_filegroup(name = name + "_std", srcs = rust_std)
+    rustc_lib = _single(rustc_lib, name + "_rustc_lib")
     rust_toolchain(
         name = name + "_impl",
         binary_ext = "",
         cargo = cargo,
+        clippy_driver = clippy_driver,
         default_edition = "2021",
         dylib_ext = ".so",
         exec_triple = triple,
         rust_doc = rustdoc,
         rust_std = ":%s_std" % name,
         rustc = rustc,
-        rustc_lib = _single(rustc_lib, name + "_rustc_lib"),
+        rustc_lib = rustc_lib,
+        rustfmt = rustfmt,
         staticlib_ext = ".a",
         stdlib_linkflags = ["-lpthread", "-ldl"],
         target_triple = triple,
     )
-    constraints = ["@platforms//cpu:" + triple.split("-")[0], "@platforms//os:linux"]
     native.toolchain(
         name = name,
         exec_compatible_with = constraints,
         target_compatible_with = constraints,
         toolchain = ":%s_impl" % name,
         toolchain_type = "@rules_rust//rust:toolchain_type",
+    )
+    rustfmt_toolchain(
+        name = name + "_fmt_impl",
+        rustc = rustc,
+        rustc_lib = rustc_lib,
+        rustfmt = rustfmt,
+    )
+    native.toolchain(
+        name = name + "_fmt",
+        exec_compatible_with = constraints,
+        target_compatible_with = constraints,
+        toolchain = ":%s_fmt_impl" % name,
+        toolchain_type = "@rules_rust//rust/rustfmt:toolchain_type",
     )
 
 def _single(labels, name):

@@ -48,10 +48,12 @@ declare_device_toolchains(
 declare_host_rust_toolchain(
     name = "host_rust_toolchain",
     cargo = "bin/cargo",
+    clippy_driver = "bin/clippy-driver",
     rust_std = [":host_std"],
     rustc = "bin/rustc",
     rustc_lib = ["fingerprint"],
     rustdoc = "bin/rustdoc",
+    rustfmt = "bin/rustfmt",
     triple = "{triple}",
 )
 """
@@ -144,7 +146,8 @@ def _system_repository_impl(rctx):
     tools = _find_llvm(rctx, rustc)
     bin = rustc.sysroot.get_child("bin")
     tools["rustc"] = rustc.path
-    for name in ["rustdoc", "cargo"]:
+    for name in ["rustdoc", "cargo", "clippy-driver", "rustfmt"]:
+        # rules_rust wants each of them named; only rustc is sure to be called.
         tool = bin.get_child(name)
         tools[name] = tool if tool.exists else rustc.path
     for name, path in tools.items():

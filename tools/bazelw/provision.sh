@@ -183,7 +183,7 @@ write_bazelrc() {
     echo "common --repo_env=CARGO_BAZEL_ISOLATED=false --repo_env=CARGO_HOME=/usr/share/rules_offload/cargo"
     echo "common --repo_env=CARGO_HTTP_CAINFO=/etc/ssl/certs/ca-certificates.crt --repo_env=PIP_CERT=/etc/ssl/certs/ca-certificates.crt"
     # The host toolchain of Debian's rustc; a build with a registry downloads rules_rust's own.
-    echo "common --extra_toolchains=@offload_system//:host_rust_toolchain"
+    echo "common --extra_toolchains=@offload_system//:host_rust_toolchain,@offload_system//:host_rust_toolchain_fmt"
     # A machine on which sandboxing does not work must say so, not fall back in silence.
     echo "common --spawn_strategy=linux-sandbox --genrule_strategy=linux-sandbox"
   } >"$ROOT/etc/bazel/bazelrc"

@@ -32,7 +32,7 @@ pub fn newest(inputs: &[PathBuf]) -> Result<Option<Newest>, LinkError> {
             let Some(major) = id.llvm_major() else {
                 continue;
             };
-            if newest.as_ref().map_or(true, |old| old.major < major) {
+            if newest.as_ref().is_none_or(|old| old.major < major) {
                 let file = match member {
                     Some(member) => format!("{}({member})", path.display()),
                     None => path.display().to_string(),

@@ -166,7 +166,7 @@ fn kernels(elf: &Elf<'_>, noted: Option<Vec<String>>) -> Result<Vec<String>> {
         .iter()
         .filter(|symbol| symbol.binding != 0 && symbol.section != 0)
         .filter_map(|symbol| symbol.name.strip_suffix(".kd"))
-        .filter(|name| noted.as_ref().map_or(true, |noted| noted.contains(*name)))
+        .filter(|name| noted.as_ref().is_none_or(|noted| noted.contains(*name)))
         .map(str::to_owned)
         .collect();
     found.sort();
