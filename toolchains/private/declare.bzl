@@ -34,6 +34,8 @@ def _target_flags(vendor):
             flags = flags + _by_feature(feature, lambda sign, f: "-Ctarget-feature=" + sign + f)
     return flags
 
+# The names are fixed: the hub's toolchains point to them.
+# buildifier: disable=unnamed-macro
 def declare_device_toolchains(exec_triple, rustc, rustdoc, rustc_lib, rust_src, llvm_files, llvm):
     """Declares, for each vendor, a device toolchain `device_VENDOR` and what rules_rust needs for its platforms.
 
@@ -98,7 +100,19 @@ def declare_device_toolchains(exec_triple, rustc, rustdoc, rustc_lib, rust_src, 
         )
 
 def declare_host_rust_toolchain(name, triple, rustc, rustdoc, rustc_lib, rust_std, cargo, clippy_driver, rustfmt):
-    """Declares toolchains `NAME` and `NAME_fmt` that build and format host programs with the same Rust."""
+    """Declares toolchains `NAME` and `NAME_fmt` that build and format host programs with the same Rust.
+
+    Args:
+      name: name of the first.
+      triple: the triple that it runs on and builds for.
+      rustc: label of rustc.
+      rustdoc: label of rustdoc.
+      rustc_lib: labels of the files that rustc reads at run time.
+      rust_std: labels of the files of the standard library.
+      cargo: label of cargo.
+      clippy_driver: label of clippy-driver.
+      rustfmt: label of rustfmt.
+    """
     constraints = ["@platforms//cpu:" + triple.split("-")[0], "@platforms//os:linux"]
     rust_stdlib_filegroup(name = name + "_std", srcs = rust_std)
     rustc_lib = _single(rustc_lib, name + "_rustc_lib")

@@ -27,7 +27,13 @@ _config = rule(
 )
 
 def empty_cc_toolchain(name, cpu, **kwargs):
-    """Declares `cc_toolchain(name = name)` with no tool in it."""
+    """Declares a `cc_toolchain` with no tool in it.
+
+    Args:
+      name: its name.
+      cpu: what it says to be for.
+      **kwargs: as for every rule.
+    """
     _config(name = name + "_config", cpu = cpu)
     native.filegroup(name = name + "_no_files")
     files = {k: ":" + name + "_no_files" for k in ["all_files", "compiler_files", "dwp_files", "linker_files", "objcopy_files", "strip_files"]}

@@ -111,7 +111,7 @@ def _find_llvm(rctx, rustc):
                 break
         if len(tools) == 4 and all([tool.exists for tool in tools.values()]):
             return tools
-    _fail(
+    return _fail(
         "llvm-link, opt, llc and ld.lld of LLVM %s, the one that rustc %s has" % (major, rustc.release),
         ", ".join(folders),
         "install them (Debian: llvm-%s lld-%s; rustup: rustup component add llvm-tools), or set OFFLOAD_LLVM_BIN to their folder" % (major, major),

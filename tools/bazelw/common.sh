@@ -31,3 +31,10 @@ own_bazel_works() {
   rm -f "$log"
   return 1
 }
+
+# Whether the module around this folder is rules_offload itself ("own") or one that uses it ("dependent").
+module_role() {
+  local dir=$PWD
+  while [ -n "$dir" ] && [ ! -e "$dir/MODULE.bazel" ]; do dir=${dir%/*}; done
+  if grep -qs '^ *name = "rules_offload"' "$dir/MODULE.bazel"; then echo own; else echo dependent; fi
+}

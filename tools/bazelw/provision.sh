@@ -182,11 +182,18 @@ write_bazelrc() {
     # Its cargo home has the registry's index under the name that this generator looks for (see cargo_bazel).
     echo "common --repo_env=CARGO_BAZEL_ISOLATED=false --repo_env=CARGO_HOME=/usr/share/rules_offload/cargo"
     echo "common --repo_env=CARGO_HTTP_CAINFO=/etc/ssl/certs/ca-certificates.crt --repo_env=PIP_CERT=/etc/ssl/certs/ca-certificates.crt"
-    # The host toolchain of Debian's rustc; a build with a registry downloads rules_rust's own.
-    echo "common --extra_toolchains=@offload_system//:host_rust_toolchain,@offload_system//:host_rust_toolchain_fmt"
+    # Bazel 7 would still add modules of its own choosing, from the network, for WORKSPACE's sake.
+    echo "common --enable_workspace=false"
     # A machine on which sandboxing does not work must say so, not fall back in silence.
     echo "common --spawn_strategy=linux-sandbox --genrule_strategy=linux-sandbox"
   } >"$ROOT/etc/bazel/bazelrc"
+  # The host toolchain of Debian's rustc, where a build with a registry downloads rules_rust's own. The
+  # repository's name depends on whether rules_offload is the module that is built or a dependency of it.
+  local repository toolchains
+  for repository in own:@offload_system dependent:@@rules_offload~~offload~offload_system; do
+    toolchains=${repository#*:}//:host_rust_toolchain
+    echo "common --extra_toolchains=$toolchains,${toolchains}_fmt" >"$ROOT/usr/share/rules_offload/${repository%%:*}.bazelrc"
+  done
 }
 
 cargo_bazel() {
