@@ -3,6 +3,9 @@
 load("@bazel_skylib//lib:unittest.bzl", "analysistest", "asserts")
 load(":actions.bzl", "has", "lacks")
 
+# From the program to its crates; `tools` leads to it where another action runs it.
+_ATTRS = ["binary", "crate", "deps", "images", "tools"]
+
 _RustcInfo = provider(
     doc = "Calls of rustc for target code.",
     fields = {"calls": "depset of struct (crate: str, action: Action)"},
@@ -10,7 +13,7 @@ _RustcInfo = provider(
 
 def _rustc_aspect_impl(target, ctx):
     deps = []
-    for name in ["binary", "crate", "deps", "images"]:
+    for name in _ATTRS:
         value = getattr(ctx.rule.attr, name, None) or []
         deps.extend(value if type(value) == type([]) else [value])
     return [_RustcInfo(calls = depset(
@@ -20,7 +23,7 @@ def _rustc_aspect_impl(target, ctx):
 
 _rustc_aspect = aspect(
     implementation = _rustc_aspect_impl,
-    attr_aspects = ["binary", "crate", "deps", "images"],
+    attr_aspects = _ATTRS,
 )
 
 def _passes_test_impl(ctx):

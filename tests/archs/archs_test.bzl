@@ -114,7 +114,7 @@ def archs_test_suite(name):
         "unknown_names": _unknown_names_test,
     }
     for test, rule in tests.items():
-        rule(name = "%s_%s_test" % (name, test))
+        rule(name = "%s_%s_test" % (name, test), size = "small")
     native.test_suite(
         name = name,
         tests = [":%s_%s_test" % (name, test) for test in tests],

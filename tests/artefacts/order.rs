@@ -7,7 +7,12 @@ fn the_same_images_give_the_same_bytes() {
     for kind in ["", "_OBJECT"] {
         let one = read(support::path(&format!("OLDER_FIRST{kind}"))).unwrap();
         let other = read(support::path(&format!("NEWER_FIRST{kind}"))).unwrap();
-        assert!(one == other, "{} and {} bytes differ", one.len(), other.len());
+        assert!(
+            one == other,
+            "{} and {} bytes differ",
+            one.len(),
+            other.len()
+        );
     }
 }
 

@@ -19,7 +19,13 @@ fn forbid_has_no_ptx() {
 #[test]
 fn embed_has_both() {
     let images = images(&path("EMBED"));
-    let wanted = ["gfx90a gfx", "sm_80 cubin", "sm_80 ptx", "sm_90a cubin", "sm_90a ptx"];
+    let wanted = [
+        "gfx90a gfx",
+        "sm_80 cubin",
+        "sm_80 ptx",
+        "sm_90a cubin",
+        "sm_90a ptx",
+    ];
     assert_eq!(kinds(&images), wanted);
     assert!(holds_ptx_text("EMBED"));
     assert!(images.iter().all(|image| image["policy"] == "embed"));

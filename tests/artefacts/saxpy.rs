@@ -6,11 +6,20 @@ use support::{contains, images, kinds, path, paths, scratch, stdout};
 
 const NVIDIA: [&str; 3] = ["sm_80", "sm_90", "sm_100"];
 const AMD: [&str; 2] = ["gfx90a", "gfx1100"];
-const KINDS: [&str; 5] = ["gfx1100 gfx", "gfx90a gfx", "sm_100 cubin", "sm_80 cubin", "sm_90 cubin"];
+const KINDS: [&str; 5] = [
+    "gfx1100 gfx",
+    "gfx90a gfx",
+    "sm_100 cubin",
+    "sm_80 cubin",
+    "sm_90 cubin",
+];
 
 fn image(arch: &str) -> PathBuf {
     let folder = format!("saxpy.kernels.{arch}");
-    let is_it = |path: &PathBuf| path.parent().is_some_and(|parent| parent.ends_with(&folder));
+    let is_it = |path: &PathBuf| {
+        path.parent()
+            .is_some_and(|parent| parent.ends_with(&folder))
+    };
     let mut found: Vec<PathBuf> = paths("IMAGES").into_iter().filter(is_it).collect();
     assert_eq!(found.len(), 1, "{arch}: {found:?}");
     found.remove(0)
@@ -81,8 +90,14 @@ fn readelf_reads_each_code_object() {
     for arch in AMD {
         let file = image(arch);
         let out = stdout("READELF", ["-h", "-n", "--symbols", "-W", text(&file)]);
-        assert!(out.contains("AMD GPU") || out.contains("EM_AMDGPU"), "{out}");
-        assert!(out.contains(&format!("amdgcn-amd-amdhsa--{arch}\n")), "{out}");
+        assert!(
+            out.contains("AMD GPU") || out.contains("EM_AMDGPU"),
+            "{out}"
+        );
+        assert!(
+            out.contains(&format!("amdgcn-amd-amdhsa--{arch}\n")),
+            "{out}"
+        );
         assert!(out.contains(" saxpy.kd"), "{out}");
     }
 }
@@ -104,7 +119,10 @@ fn llvm_lists_the_images_of_the_program() {
 
 #[test]
 fn llvm_takes_each_image_out_of_the_pack() {
-    for (triple, archs) in [("nvptx64-nvidia-cuda", NVIDIA.as_slice()), ("amdgcn-amd-amdhsa", &AMD)] {
+    for (triple, archs) in [
+        ("nvptx64-nvidia-cuda", NVIDIA.as_slice()),
+        ("amdgcn-amd-amdhsa", &AMD),
+    ] {
         for arch in archs {
             let out = scratch(arch);
             let wanted = format!("--image=file={},triple={triple},arch={arch}", out.display());
@@ -118,11 +136,17 @@ fn llvm_takes_each_image_out_of_the_pack() {
 #[test]
 fn the_section_is_loaded_and_outlives_strip() {
     let stripped = scratch("stripped");
-    stdout("STRIP", ["--strip-all", "-o", text(&stripped), text(&path("PROGRAM"))]);
+    stdout(
+        "STRIP",
+        ["--strip-all", "-o", text(&stripped), text(&path("PROGRAM"))],
+    );
     assert_eq!(kinds(&images(&stripped)), KINDS);
     for program in [path("PROGRAM"), stripped] {
         let out = stdout("READELF", ["-S", "-W", text(&program)]);
-        let line = out.lines().find(|line| line.contains(" .llvm.offloading ")).expect(&out);
+        let line = out
+            .lines()
+            .find(|line| line.contains(" .llvm.offloading "))
+            .expect(&out);
         // The flags are the fourth word from the end: `A` for allocated, `E` for excluded.
         let flags = line.split_whitespace().rev().nth(3).unwrap();
         assert!(flags.contains('A') && !flags.contains('E'), "{line}");
@@ -137,9 +161,15 @@ fn ptx_can_still_be_asked_for() {
         .map(|file| {
             let ptx = std::fs::read_to_string(file).unwrap();
             assert!(ptx.contains(".visible .entry saxpy("), "{ptx}");
-            ptx.lines().find(|line| line.starts_with(".target")).unwrap().to_owned()
+            ptx.lines()
+                .find(|line| line.starts_with(".target"))
+                .unwrap()
+                .to_owned()
         })
         .collect();
     targets.sort();
-    assert_eq!(targets, [".target sm_100", ".target sm_80", ".target sm_90"]);
+    assert_eq!(
+        targets,
+        [".target sm_100", ".target sm_80", ".target sm_90"]
+    );
 }

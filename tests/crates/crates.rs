@@ -22,6 +22,7 @@ fn check(target: &str, crate_name: &str, kernels: &[&str]) {
 #[test]
 fn names() {
     check("CRATE_WITH_DASH", "crate_with_dash", &["plain"]);
+    check("CRATE_WITH_SLASH", "crate_with_slash", &["plain"]);
     check("CRATE_WITH_UNDERSCORE", "crate_with_underscore", &["plain"]);
     check("CRATE9", "crate9", &["plain"]);
     check("RENAMED_TARGET", "chosen", &["plain"]);

@@ -59,7 +59,10 @@ fn a_wanted_kernel_is_missing() {
 fn a_source_error_is_told_once_in_rustcs_words() {
     for arch in ARCHS {
         let report = format!("source_error.{arch}");
-        let says = ["error[E0308]: mismatched types", "tests/failures/source_error.rs:11:12"];
+        let says = [
+            "error[E0308]: mismatched types",
+            "tests/failures/source_error.rs:11:12",
+        ];
         let said = check(&report, &format!("{report}.crate"), 1, &says);
         assert_eq!(said.matches("error[E0308]").count(), 1, "{said}");
     }

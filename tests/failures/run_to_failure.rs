@@ -12,7 +12,10 @@ fn main() {
     for folder in &args[2..end] {
         fs::create_dir_all(folder).unwrap();
     }
-    let output = Command::new(&command[0]).args(&command[1..]).output().unwrap();
+    let output = Command::new(&command[0])
+        .args(&command[1..])
+        .output()
+        .unwrap();
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     let said = text(&output.stdout) + &text(&output.stderr);
     let code = output.status.code();

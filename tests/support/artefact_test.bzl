@@ -28,6 +28,7 @@ def artefact_test(name, srcs, files = {}, tools = None, env = {}, **kwargs):
     files = files | {tool: _TOOLS[tool] for tool in tools or ["OFFLOAD"]}
     rust_test(
         name = name,
+        size = "small",
         srcs = srcs,
         data = {label: None for label in files.values()}.keys(),
         edition = "2021",

@@ -54,7 +54,14 @@ pub fn stdout<A: AsRef<OsStr>>(tool: &str, args: impl IntoIterator<Item = A>) ->
 
 /// What `offload inspect` finds in a file.
 pub fn images(file: &Path) -> Vec<Value> {
-    let out = stdout("OFFLOAD", [OsStr::new("inspect"), "--format=json".as_ref(), file.as_ref()]);
+    let out = stdout(
+        "OFFLOAD",
+        [
+            OsStr::new("inspect"),
+            "--format=json".as_ref(),
+            file.as_ref(),
+        ],
+    );
     let report: Value = serde_json::from_str(&out).unwrap();
     assert_eq!(report["schema"], 1);
     assert_eq!(report["files"].as_array().unwrap().len(), 1);
@@ -74,7 +81,9 @@ pub fn kinds(images: &[Value]) -> Vec<String> {
 
 /// Whether one run of bytes stands in another.
 pub fn contains(haystack: &[u8], needle: &[u8]) -> bool {
-    haystack.windows(needle.len()).any(|window| window == needle)
+    haystack
+        .windows(needle.len())
+        .any(|window| window == needle)
 }
 
 fn text(bytes: Vec<u8>) -> String {
