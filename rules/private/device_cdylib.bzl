@@ -149,7 +149,7 @@ def device_cdylib(
     declare_device_cdylib(
         name = name,
         archs = archs,
-        crate_name = crate_name or name.replace("-", "_"),
+        crate_name = crate_name or name.replace("-", "_").replace("/", "_"),
         kernels = kernels,
         owner = name,
         ptx = ptx,

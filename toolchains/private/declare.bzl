@@ -83,6 +83,7 @@ def declare_device_toolchains(exec_triple, rustc, rustdoc, rustc_lib, rust_src, 
             # GPU kernels need the compiler's unstable features (the kernel ABI, core::arch).
             env = {"RUSTC_BOOTSTRAP": "1"},
             exec_triple = exec_triple,
+            extra_exec_rustc_flags = _target_flags(vendor) + ["-Cpanic=abort"],
             extra_rustc_flags = _target_flags(vendor) + ["-Cpanic=abort"],
             rust_doc = rustdoc,
             rust_std = ":stdlib_" + vendor,

@@ -8,7 +8,7 @@ _LINKS = {
     # rustc's flavour for nvptx64 hands bitcode to its linker; ours links, optimises and emits PTX.
     "nvidia": struct(tools = ["llvm_link", "opt", "llc"], rustc_flags = []),
     # rustc compiles with fat LTO itself. A cc flavour, for Debian's rustc asserts on a plain lld one.
-    "amd": struct(tools = ["lld"], rustc_flags = ["-Clinker-flavor=gcc"]),
+    "amd": struct(tools = ["lld"], rustc_flags = ["-Clinker-flavor=gcc", "-Clink-arg=-Wl,--no-undefined"]),
 }
 _TRIPLES = {row.vendor: row.triple for row in ARCHS.values()}
 

@@ -10,6 +10,9 @@ load("{declare}", "declare_device_toolchains", "declare_host_rust_toolchain")
 
 package(default_visibility = ["//visibility:public"])
 
+# LLVM's readers: for tests.
+exports_files({oracles})
+
 filegroup(
     name = "rust_src",
     srcs = glob(
@@ -56,6 +59,15 @@ declare_host_rust_toolchain(
     rustfmt = "bin/rustfmt",
     triple = "{triple}",
 )
+"""
+
+# What tests read artefacts with; nothing is built with them.
+_ORACLES = ["llvm-objdump", "llvm-offload-binary", "llvm-readelf", "llvm-strip"]
+
+_NO_ORACLE = """\
+#!/bin/sh
+echo "{name} is not installed beside {llvm_link}; a test needs it" >&2
+exit 127
 """
 
 def _fail(wanted, where, mend):
@@ -152,6 +164,12 @@ def _system_repository_impl(rctx):
         tools[name] = tool if tool.exists else rustc.path
     for name, path in tools.items():
         rctx.symlink(path.realpath, "bin/" + name)
+    for name in _ORACLES:
+        tool = tools["llvm-link"].dirname.get_child(name)
+        if tool.exists:
+            rctx.symlink(tool.realpath, "bin/" + name)
+        else:
+            rctx.file("bin/" + name, _NO_ORACLE.format(name = name, llvm_link = tools["llvm-link"]))
     rctx.symlink(library, "library")
     host_std = rustc.sysroot.get_child("lib").get_child("rustlib").get_child(rustc.host).get_child("lib")
     if host_std.exists:
@@ -159,6 +177,7 @@ def _system_repository_impl(rctx):
     rctx.file("fingerprint", "rustc %s, LLVM %s\n%s" % (rustc.release, rustc.llvm, _fingerprint(rctx, tools.values())))
     rctx.file("BUILD.bazel", _BUILD.format(
         declare = Label("//toolchains/private:declare.bzl"),
+        oracles = ["bin/" + name for name in _ORACLES],
         triple = rustc.host,
     ))
 

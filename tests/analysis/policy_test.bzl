@@ -1,0 +1,57 @@
+"""What the PTX policy does to the commands that pack images and verify programs."""
+
+load("@bazel_skylib//lib:unittest.bzl", "analysistest", "asserts")
+load(":actions.bzl", "has", "inputs_ending", "is_hermetic", "the_action")
+
+def _pack_test_impl(ctx):
+    env = analysistest.begin(ctx)
+    pack = the_action(env, "OffloadPack")
+    has(env, pack, "--policy=" + ctx.attr.policy)
+    images = [arg.removeprefix("--image=").split(",meta=")[0] for arg in pack.argv if arg.startswith("--image=")]
+    asserts.equals(env, ctx.attr.images, images)
+    kinds = {image.split(",")[0].removeprefix("kind="): None for image in images}
+    for kind, suffix in {"cubin": ".cubin", "gfx": ".elf", "ptx": ".ptx"}.items():
+        wanted = len([image for image in images if image.startswith("kind=%s," % kind)])
+        asserts.equals(env, wanted, len(inputs_ending(pack, suffix)), suffix)
+        asserts.equals(env, kind in kinds, bool([arg for arg in pack.argv if arg.endswith(suffix)]), suffix)
+    is_hermetic(env, pack)
+    is_hermetic(env, the_action(env, "OffloadLink"))
+    return analysistest.end(env)
+
+pack_test = analysistest.make(
+    _pack_test_impl,
+    attrs = {
+        "images": attr.string_list(),
+        "policy": attr.string(),
+    },
+)
+
+def _verify_test_impl(ctx):
+    env = analysistest.begin(ctx)
+    verify = the_action(env, "OffloadVerify")
+    has(env, verify, "--ptx=" + ctx.attr.policy, "--require-kernel=subject", "--label=" + ctx.attr.label)
+    asserts.equals(
+        env,
+        ctx.attr.archs,
+        [arg.removeprefix("--require-arch=") for arg in verify.argv if arg.startswith("--require-arch=")],
+    )
+    is_hermetic(env, verify)
+
+    # It reads the program that runs, and the build waits for it.
+    target = analysistest.target_under_test(env)
+    asserts.true(env, verify.argv[-1].endswith(".host"), verify.argv[-1])
+    asserts.equals(
+        env,
+        [file.path for file in verify.outputs.to_list()],
+        [file.path for file in target[OutputGroupInfo]._validation.to_list() if file.path.endswith(".verified.json")],
+    )
+    return analysistest.end(env)
+
+verify_test = analysistest.make(
+    _verify_test_impl,
+    attrs = {
+        "archs": attr.string_list(),
+        "label": attr.string(),
+        "policy": attr.string(),
+    },
+)

@@ -1,0 +1,18 @@
+//! A program with a cubin of its own, and a library with PTX in its data.
+#![cfg_attr(offload_device, no_std, no_main, feature(abi_gpu_kernel))]
+
+#[cfg(offload_device)]
+use offload_device as _;
+
+/// # Safety
+/// `out` is device memory of one element.
+#[cfg(offload_device)]
+#[no_mangle]
+pub unsafe extern "gpu-kernel" fn own(out: *mut u32) {
+    *out = 1;
+}
+
+#[cfg(offload_host)]
+fn main() {
+    println!("{}", ptx_in_data::PTX);
+}

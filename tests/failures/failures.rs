@@ -1,0 +1,105 @@
+//! What a failing build says: which target, which architecture, what was wanted, what was there,
+//! and what mends it.
+
+/// Checks a report of `failed_action`: the target, the exit code, and texts that are said.
+fn check(report: &str, target: &str, exit: i32, says: &[&str]) -> String {
+    let text = plain(&std::fs::read_to_string(support::path(report)).unwrap());
+    let head = format!("target: //tests/failures:{target}\nexit: {exit}\n");
+    let said = text
+        .strip_prefix(&head)
+        .unwrap_or_else(|| panic!("wanted {head}\nfound {text}"));
+    for part in says {
+        assert!(said.contains(part), "`{part}` is not said:\n{said}");
+    }
+    said.to_owned()
+}
+
+/// rustc's messages without their colours: `ESC [ … m`.
+fn plain(text: &str) -> String {
+    let mut parts = text.split("\x1b[");
+    let first = parts.next().unwrap().to_owned();
+    let rest = parts.map(|part| part.split_once('m').unwrap().1);
+    rest.fold(first, |all, part| all + part)
+}
+
+const ARCHS: [&str; 2] = ["sm_80", "gfx90a"];
+
+#[test]
+fn no_kernel_is_exported() {
+    for arch in ARCHS {
+        let target = format!("no_kernel.{arch}");
+        let says = [
+            &format!("//tests/failures:no_kernel: {arch}"),
+            "no kernel is exported",
+            "wanted: at least one kernel",
+            "found:  none",
+            "mend:   ",
+            "no_mangle",
+        ];
+        check(&target, &target, 1, &says);
+    }
+}
+
+#[test]
+fn a_wanted_kernel_is_missing() {
+    for arch in ARCHS {
+        let target = format!("kernel_missing.{arch}");
+        let says = [
+            &format!("//tests/failures:kernel_missing: {arch}"),
+            "kernel `plan` is not exported",
+            "wanted: plan\n",
+            "found:  plain",
+            "mend:   did you mean `plain`?",
+        ];
+        check(&target, &target, 1, &says);
+    }
+}
+
+#[test]
+fn a_source_error_is_told_once_in_rustcs_words() {
+    for arch in ARCHS {
+        let report = format!("source_error.{arch}");
+        let says = [
+            "error[E0308]: mismatched types",
+            "tests/failures/source_error.rs:11:12",
+        ];
+        let said = check(&report, &format!("{report}.crate"), 1, &says);
+        assert_eq!(said.matches("error[E0308]").count(), 1, "{said}");
+    }
+}
+
+#[test]
+fn an_undefined_symbol_is_named() {
+    for (arch, exit) in [("sm_80", 255), ("gfx90a", 1)] {
+        let target = format!("undefined_symbol.{arch}");
+        check(&target, &target, exit, &["nowhere"]);
+    }
+}
+
+#[test]
+fn ptx_in_the_data_of_a_library_is_found() {
+    let target = "carries_ptx_in_data";
+    let says = [
+        "//tests/failures:carries_ptx_in_data: ptx = \"forbid\" is breached by ",
+        "wanted: no PTX, in no container",
+        "found:  ptx for sm_70",
+        ".rodata",
+        "mend:   set `ptx = \"embed\"` on //tests/failures:carries_ptx_in_data, or remove",
+    ];
+    check(target, target, 1, &says);
+}
+
+#[test]
+fn ptx_that_a_library_packs_is_found() {
+    let target = "carries_ptx_packed";
+    let says = [
+        "//tests/failures:carries_ptx_packed: ptx = \"forbid\" is breached by ",
+        "wanted: no PTX, in no container",
+        "found:  ptx for sm_80",
+        "in .llvm.offloading",
+        "packed under ptx = \"embed\"",
+        "mend:   set `ptx = \"embed\"` on //tests/failures:carries_ptx_packed, or remove",
+        "the offload_library that packs this image",
+    ];
+    check(target, target, 1, &says);
+}
