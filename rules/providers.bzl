@@ -17,6 +17,7 @@ AssemblerToolchainInfo = provider(
     fields = {
         "ptxas": "File: the assembler; `None` where the toolchain has none, which is an error as soon as a cubin is asked for.",
         "version": "str: its version, for messages.",
+        "lacks": "list of str: architectures that it does not assemble for.",
         "tools": "depset of File: everything that it reads at run time.",
     },
 )

@@ -31,6 +31,7 @@ def _ptxas_of(mctx):
         package = known.package if known else PTXAS[PTXAS_VERSION].package,
         version = version,
         sha256 = sha256 or known.sha256,
+        lacks = known.lacks if known else [],
     )
 
 def _offload_impl(mctx):
@@ -40,6 +41,7 @@ def _offload_impl(mctx):
         name = "offload_ptxas",
         package = ptxas.package,
         version = ptxas.version,
+        lacks = ptxas.lacks,
         sha256 = ptxas.sha256,
         tools = ["ptxas"],
     )

@@ -94,6 +94,13 @@ def _assemble(ctx, owner, ptx, cubin):
           or set ptx = "only", and the driver compiles the PTX on each machine
 """ % (display(owner), ctx.attr.arch, Label(_ASSEMBLER), "one without `ptxas`" if toolchain else "none"))
     assembler = toolchain.assembler
+    if ctx.attr.arch in assembler.lacks:
+        fail("""
+
+%s: in `archs`: ptxas %s does not assemble for %s.
+  mend: take it out of `archs`; or choose another version where your MODULE.bazel uses the extension `offload`:
+        offload.ptxas(version = "12.9.86") is the last that knows sm_70 and sm_72
+""" % (display(owner), assembler.version, ctx.attr.arch))
     args = ctx.actions.args()
     args.add("-arch=" + ctx.attr.arch)
     args.add("-O3")

@@ -11,6 +11,7 @@ exports_files(glob(["bin/*"]))
 _TOOLCHAIN = """
 assembler_toolchain(
     name = "assembler",
+    lacks = {lacks},
     ptxas = "bin/ptxas",
     version = "{version}",
 )
@@ -72,13 +73,14 @@ rules_offload: pip could not fetch %s with sha256 %s.
     rctx.delete("files")
     rctx.file("BUILD.bazel", _BUILD.format(
         assembler_toolchain = Label("//toolchains/private:assembler_toolchain.bzl"),
-        toolchain = _TOOLCHAIN.format(version = rctx.attr.version) if "ptxas" in rctx.attr.tools else "",
+        toolchain = _TOOLCHAIN.format(lacks = rctx.attr.lacks, version = rctx.attr.version) if "ptxas" in rctx.attr.tools else "",
     ))
 
 wheel_repository = repository_rule(
     implementation = _wheel_repository_impl,
     doc = "Command-line tools out of one wheel.",
     attrs = {
+        "lacks": attr.string_list(doc = "For ptxas: architectures that it does not assemble for."),
         "package": attr.string(mandatory = True, doc = "The wheel's name."),
         "sha256": attr.string(mandatory = True, doc = "Its sha256."),
         "tools": attr.string_list(mandatory = True, doc = "Names of the tools to keep."),

@@ -2,8 +2,18 @@
 
 PTXAS_VERSION = "13.5.37"
 
+# `lacks`: the architectures of the table that this version does not assemble for.
 PTXAS = {
-    "13.5.37": struct(package = "nvidia-cuda-nvcc", sha256 = "f5c4f7ead5d964fb4af42bbf1e6d3ec3c1e6e9d83b53749f691d387e7fcaa3a7"),
+    "12.9.86": struct(
+        package = "nvidia-cuda-nvcc-cu12",
+        sha256 = "5d6a0d32fdc7ea39917c20065614ae93add6f577d840233237ff08e9a38f58f0",
+        lacks = ["sm_88", "sm_107", "sm_107a", "sm_107f", "sm_110", "sm_110a", "sm_110f"],
+    ),
+    "13.5.37": struct(
+        package = "nvidia-cuda-nvcc",
+        sha256 = "f5c4f7ead5d964fb4af42bbf1e6d3ec3c1e6e9d83b53749f691d387e7fcaa3a7",
+        lacks = ["sm_70", "sm_72"],
+    ),
 }
 
 # Readers of what the assembler writes: for tests.

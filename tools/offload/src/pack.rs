@@ -24,29 +24,46 @@ struct Spec {
     meta: Option<PathBuf>,
 }
 
+/// An image, read and checked.
+struct Image {
+    spec: Spec,
+    data: Vec<u8>,
+}
+
+impl Image {
+    fn key(&self) -> ((usize, String), Kind) {
+        (self.spec.arch.rank(), self.spec.kind)
+    }
+}
+
 pub fn run(args: &PackArgs) -> Outcome {
     let mut specs = Vec::new();
     for text in &args.images {
         specs.push(Spec::parse(text)?);
     }
-    specs.sort_by_key(|spec| (spec.arch.rank(), spec.kind));
-
-    let mut complaints = policy_complaints(args, &specs);
-    complaints.extend(duplicates(args, &specs));
+    let complaints = policy_complaints(args, &specs);
     if !complaints.is_empty() {
-        let texts = complaints.iter().map(Complaint::to_string).collect();
-        return Err(Failure::failed(texts));
+        return Err(failed(&complaints));
     }
-    let mut contents = Vec::new();
-    for spec in &specs {
-        contents.push(load(args, spec)?);
+    let mut images = Vec::new();
+    for spec in specs {
+        let data = load(args, &spec)?;
+        images.push(Image { spec, data });
     }
-    let archs: Vec<String> = specs.iter().map(|spec| spec.arch.to_string()).collect();
-    let images: Vec<NewImage<'_>> = specs
+    // By content last, so that the order in which they were given does not show in the bytes.
+    images.sort_by(|one, two| one.key().cmp(&two.key()).then_with(|| one.data.cmp(&two.data)));
+    let complaints = duplicates(args, &images);
+    if !complaints.is_empty() {
+        return Err(failed(&complaints));
+    }
+    let archs: Vec<String> = images
+        .iter()
+        .map(|image| image.spec.arch.to_string())
+        .collect();
+    let images: Vec<NewImage<'_>> = images
         .iter()
         .zip(&archs)
-        .zip(&contents)
-        .map(|((spec, arch), data)| {
+        .map(|(Image { spec, data }, arch)| {
             let (image_kind, offload_kind) = match spec.kind {
                 Kind::Cubin => (image_kind::CUBIN, offload_kind::CUDA),
                 Kind::Ptx => (image_kind::PTX, offload_kind::CUDA),
@@ -129,23 +146,25 @@ fn policy_complaints(args: &PackArgs, specs: &[Spec]) -> Vec<Complaint> {
         .collect()
 }
 
-/// The specs are sorted, so the same stand side by side.
-fn duplicates(args: &PackArgs, specs: &[Spec]) -> Vec<Complaint> {
-    specs
+/// Two units may each have an image for an architecture; the same image twice is a mistake. The
+/// images are sorted, so the same stand side by side.
+fn duplicates(args: &PackArgs, images: &[Image]) -> Vec<Complaint> {
+    images
         .windows(2)
         .filter_map(|pair| match pair {
-            [one, two] if (one.kind, one.arch) == (two.kind, two.arch) => Some(Complaint {
-                what: format!(
-                    "{}two images of the same kind for the same architecture",
-                    prefix(&args.label)
-                ),
-                wanted: format!("one {} for {}", one.kind, one.arch),
-                found: format!("{} and {}", one.file.display(), two.file.display()),
+            [one, two] if one.key() == two.key() && one.data == two.data => Some(Complaint {
+                what: format!("{}the same image twice", prefix(&args.label)),
+                wanted: format!("one {} for {}", one.spec.kind, one.spec.arch),
+                found: format!("{} and {}", one.spec.file.display(), two.spec.file.display()),
                 mend: format!("take one of them out of {}", named(&args.label)),
             }),
             _ => None,
         })
         .collect()
+}
+
+fn failed(complaints: &[Complaint]) -> Failure {
+    Failure::failed(complaints.iter().map(Complaint::to_string).collect())
 }
 
 impl Spec {

@@ -85,7 +85,7 @@ fn the_policy_refuses() {
 }
 
 #[test]
-fn duplicates_are_refused() {
+fn the_same_image_twice_is_refused() {
     let room = Room::new();
     let one = image(&room, "cubin", "sm_90", "one", SM_90);
     let two = image(&room, "cubin", "sm_90", "two", SM_90);
@@ -97,7 +97,15 @@ fn duplicates_are_refused() {
         &two,
         &room.output("o"),
     ]);
-    ran.says(1, &["//x:y", "one cubin for sm_90", "one and ", "two"]);
+    ran.says(
+        1,
+        &[
+            "//x:y: the same image twice",
+            "one cubin for sm_90",
+            "one and ",
+            "two",
+        ],
+    );
 }
 
 #[test]
