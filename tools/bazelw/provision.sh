@@ -4,7 +4,7 @@
 #
 # Packages are downloaded by apt into private folders and unpacked in parallel; their maintainer
 # scripts are not run, what they would do and is needed here is done below. Nothing is installed on
-# this machine. Each step leaves a stamp; an interrupted run goes on where it stopped.
+# this machine. Each step leaves a stamp, and each package: an interrupted run goes on where it stopped.
 set -euo pipefail
 here=$(cd -P "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 # shellcheck source=tools/bazelw/common.sh
@@ -18,12 +18,10 @@ HOST_CC_PACKAGES="gcc-12 g++-12 libc6-dev libstdc++-12-dev"
 CARGO_BAZEL_VERSION=0.15.0
 
 work=$ROOT.work
-log=$work/log
 mkdir -p "$work"
 exec 9>"$work/lock"
 flock -n 9 || { say "another provisioning is under way; waiting for it"; flock 9; }
 [ -e "$ROOT/.complete" ] && exit 0
-: >"$log"
 
 for tool in apt-get dpkg-deb tar unshare pivot_root flock sha256sum xargs; do
   command -v $tool >/dev/null || PATH=$PATH:/usr/sbin:/sbin command -v $tool >/dev/null ||
@@ -34,35 +32,37 @@ done
 free_mib=$(df --output=avail -BM "$work" | tail -n1 | tr -dc 0-9)
 [ "$free_mib" -ge 6000 ] || die "$CACHE has ${free_mib} MiB free, 6000 are needed; set RULES_OFFLOAD_CACHE to a larger disk"
 
-# step NAME TEXT FUNCTION: once; progress every few seconds; the log's end where it fails.
-step() {
-  local stamp=$work/$1.done started=$SECONDS pid ticks=0
-  [ -e "$stamp" ] && return 0
-  say "$2 ..."
-  "$3" >>"$log" 2>&1 9>&- &
-  pid=$!
-  while kill -0 "$pid" 2>/dev/null; do
-    sleep 0.5
+# start NAME FUNCTION, finish NAME TEXT: a step, in the background between the two; done once; progress every
+# few seconds; the end of its log where it fails. Later runs find its stamp and pass it over.
+declare -A started pids
+start() {
+  [ ! -e "$work/$1.done" ] || return 0
+  started[$1]=$SECONDS
+  "$2" >"$work/$1.log" 2>&1 9>&- &
+  pids[$1]=$!
+}
+finish() {
+  local name=$1 text=$2 ticks=0
+  [ ! -e "$work/$name.done" ] || return 0
+  say "$text ..."
+  while kill -0 "${pids[$name]}" 2>/dev/null; do
+    sleep 0.2
     ticks=$((ticks + 1))
-    [ $((ticks % 20)) -ne 0 ] || say "  $((SECONDS - started)) s: $(progress_of "$1")"
+    [ $((ticks % 50)) -ne 0 ] || say "  $((SECONDS - started[$name])) s: $(du -sm "$work" "$ROOT" 2>/dev/null | awk '{s += $1} END {print s}') MiB; $(tail -n1 "$work/$name.log" | cut -c1-90)"
   done
-  if ! wait "$pid"; then
-    tail -n 25 "$log" >&2
-    die "$1 failed (whole log: $log). Run the same command again to go on from here"
+  if ! wait "${pids[$name]}"; then
+    tail -n 25 "$work/$name.log" >&2
+    die "'$text' failed (whole log: $work/$name.log). Run the same command again to go on from here"
   fi
-  : >"$stamp"
-  say "$2: $((SECONDS - started)) s"
+  : >"$work/$name.done"
+  say "$text: $((SECONDS - started[$name])) s"
 }
+step() { start "$1" "$3" && finish "$1" "$2"; }
 
-progress_of() {
-  case $1 in
-    download*) du -sm "$work" | awk '{print $1 " MiB fetched"}' ;;
-    unpack) du -sm "$ROOT" 2>/dev/null | awk '{print $1 " MiB unpacked"}' ;;
-    *) tail -n1 "$log" | cut -c1-100 ;;
-  esac
-}
+# packages GROUP: the names in that group of packages.txt.
+packages() { sed 's/#.*//' "$here/packages.txt" | awk -v group="[$1]" '/^\[/ {on = $0 == group; next} on'; }
 
-# fetch SUITE PACKAGE...: these and all they depend on into $work/SUITE/archives, without touching
+# fetch SUITE PACKAGE...: these and all they depend on into $work/SUITE/cache/archives, without touching
 # this machine's own apt. The signatures are checked against this machine's Debian keys.
 fetch() {
   local suite=$1 dir=$work/$1 mirror keyring
@@ -72,58 +72,68 @@ fetch() {
   mirror=$(apt-get indextargets --format '$(SITE) $(ORIGIN)' 2>/dev/null | awk '$2 == "Debian" {print $1; exit}')
   mirror=${RULES_OFFLOAD_DEBIAN_MIRROR:-$mirror}
   [ -n "$mirror" ] || { echo "apt-get knows no Debian mirror: run 'apt-get update', or set RULES_OFFLOAD_DEBIAN_MIRROR"; return 1; }
-  mkdir -p "$dir"/etc/{preferences.d,apt.conf.d,trusted.gpg.d} "$dir"/state/lists/partial "$dir"/cache/archives/partial
-  echo "deb [signed-by=$keyring] $mirror $suite main" >"$dir/etc/sources.list"
-  # Taken for installed: a JDK (Bazel's server needs the runtime alone, a fifth of the size), and the
-  # compilers that the C toolchain below stands for.
-  : >"$dir/status"
-  if [ "$suite" = sid ]; then
-    for name in default-jdk-headless default-jre-headless ca-certificates-java build-essential gcc g++ cpp libc-dev libc6-dev \
-      zlib1g-dev fuse3 libjs-jquery node-core-js node-html5shiv; do
-      printf 'Package: %s\nStatus: install ok installed\nVersion: 99:1\nArchitecture: amd64\nMulti-Arch: foreign\nMaintainer: none\nDescription: not needed here\n\n' "$name"
-    done >"$dir/status"
-  fi
   local apt=(apt-get -o "Dir::Etc=$dir/etc" -o "Dir::State=$dir/state" -o "Dir::Cache=$dir/cache"
     -o "Dir::State::status=$dir/status" -o Acquire::Check-Valid-Until=false -o Acquire::Languages=none
     -o Acquire::Retries=3 -o APT::Install-Recommends=false -o APT::Architecture=amd64 -o APT::Architectures=amd64
     -o APT::Sandbox::User=root -o APT::Keep-Downloaded-Packages=true -o Debug::NoLocking=true -q)
-  "${apt[@]}" update
+  if [ ! -e "$dir/updated" ]; then
+    mkdir -p "$dir"/etc/{preferences.d,apt.conf.d,trusted.gpg.d} "$dir"/state/lists/partial "$dir"/cache/archives/partial
+    echo "deb [signed-by=$keyring] $mirror $suite main" >"$dir/etc/sources.list"
+    # Taken for installed: a JDK (Bazel's server needs the runtime alone, a fifth of the size), and the
+    # compilers that the C toolchain below stands for.
+    : >"$dir/status"
+    if [ "$suite" = sid ]; then
+      for name in default-jdk-headless default-jre-headless ca-certificates-java build-essential gcc g++ cpp libc-dev \
+        libc6-dev zlib1g-dev libjs-jquery node-core-js node-html5shiv; do
+        printf 'Package: %s\nStatus: install ok installed\nVersion: 99:1\nArchitecture: amd64\nMulti-Arch: foreign\nMaintainer: none\nDescription: not needed here\n\n' "$name"
+      done >"$dir/status"
+    fi
+    "${apt[@]}" update
+    : >"$dir/updated"
+  fi
   "${apt[@]}" --yes --download-only install "$@"
 }
 
-download() {
-  # shellcheck disable=SC2046  # a list of words is wanted
-  fetch sid $(sed 's/#.*//' "$here/packages.txt")
-}
+# shellcheck disable=SC2046  # a list of words is wanted
+fetch_rust() { fetch sid $(packages rust); }
+# shellcheck disable=SC2046
+fetch_rest() { fetch sid $(packages rust) $(packages rest); }
+# shellcheck disable=SC2086
+fetch_host_cc() { fetch $HOST_CC_SUITE $HOST_CC_PACKAGES; }
 
-download_host_cc() {
-  # shellcheck disable=SC2086
-  fetch $HOST_CC_SUITE $HOST_CC_PACKAGES
-}
-
-# unpack_all FOLDER DEB...: two at a time, without what nobody reads.
-unpack_all() {
-  local into=$1
+# unpack FOLDER DEB...: those that are not there yet, as many at a time as there are processors, large ones first,
+# without what nobody reads.
+unpack() {
+  mkdir -p "$1" "$work/unpacked"
+  INTO=$1 STAMPS=$work/unpacked
+  export INTO STAMPS
   shift
-  mkdir -p "$into"
-  # Large ones first: two cores end at about the same time.
-  ls -S "$@" | INTO=$into xargs -P "$(nproc)" -n 4 bash -ec '
+  ls -S "$@" | xargs -P "$(nproc)" -n 4 bash -ec '
     for deb; do
+      stamp=$STAMPS/${deb##*/}
+      [ ! -e "$stamp" ] || continue
       dpkg-deb --fsys-tarfile "$deb" | tar -x -C "$INTO" --keep-directory-symlink --no-same-owner \
-        --exclude="./usr/share/doc/*" --exclude="./usr/share/man/*" --exclude="./usr/share/locale/*" --exclude="./usr/share/icons/*"
+        --exclude="./usr/share/doc/*" --exclude="./usr/share/man/*" --exclude="./usr/share/locale/*" \
+        --exclude="./usr/src/rustc-*/compiler" --exclude="./usr/src/rustc-*/src"
+      : >"$stamp"
     done' unpack
 }
 
-unpack() {
-  rm -rf "$ROOT"
-  # usr-merge first: every later package writes through these links.
-  unpack_all "$ROOT" "$work"/sid/cache/archives/base-files_*.deb
-  unpack_all "$ROOT" "$work"/sid/cache/archives/*.deb
-  mkdir -p "$ROOT$HOST_CC"
-  for dir in bin lib lib64 sbin; do mkdir -p "$ROOT$HOST_CC/usr/$dir"; ln -sfn "usr/$dir" "$ROOT$HOST_CC/$dir"; done
+unpack_sid() {
+  # The merged /usr first: every later package writes through its links.
+  unpack "$ROOT" "$work"/sid/cache/archives/base-files_*.deb
+  unpack "$ROOT" "$work"/sid/cache/archives/*.deb
+}
+
+unpack_host_cc() {
+  local dir
+  for dir in bin lib lib64 sbin; do
+    mkdir -p "$ROOT$HOST_CC/usr/$dir"
+    ln -sfn "usr/$dir" "$ROOT$HOST_CC/$dir"
+  done
   (
     cd "$work/$HOST_CC_SUITE/cache/archives"
-    unpack_all "$ROOT$HOST_CC" {gcc,g++,cpp}-12_*.deb libgcc-12-dev_*.deb libstdc++-12-dev_*.deb libc6-dev_*.deb libc6_*.deb \
+    unpack "$ROOT$HOST_CC" {gcc,g++,cpp}-12_*.deb libgcc-12-dev_*.deb libstdc++-12-dev_*.deb libc6-dev_*.deb libc6_*.deb \
       linux-libc-dev_*.deb libgcc-s1_*.deb libstdc++6_*.deb libcrypt-dev_*.deb libcrypt1_*.deb libasan8_*.deb libubsan1_*.deb
   )
   # An absolute link would lead out of the sysroot, to the newer library.
@@ -132,25 +142,34 @@ unpack() {
   done
 }
 
-configure() {
+# What maintainers' scripts would do and a compiler needs.
+prepare_rust() {
+  unpack_sid
+  unpack_host_cc
   cd "$ROOT"
   mkdir -p dev proc sys tmp var/tmp
   chmod 1777 tmp var/tmp
-  # What the compilers' packages would link: a C toolchain whose headers and libraries are the older ones.
+  local tool bundle=etc/ssl/certs/ca-certificates.crt
+  # A C toolchain whose headers and libraries are the older ones.
   for tool in gcc g++ cpp; do
     printf '#!/bin/sh\nexec %s/usr/bin/%s-12 --sysroot=%s "$@"\n' "$HOST_CC" "$tool" "$HOST_CC" >usr/bin/$tool
     chmod +x usr/bin/$tool
   done
   ln -sf gcc usr/bin/cc
   ln -sf g++ usr/bin/c++
-  ln -sf "../lib/jvm/java-25-openjdk-amd64/bin/java" usr/bin/java
   # Certificates: this machine's, with whatever its owner added, else Mozilla's as packaged.
-  local bundle=etc/ssl/certs/ca-certificates.crt
   mkdir -p etc/ssl/certs
   if [ -s "/$bundle" ]; then cp "/$bundle" $bundle; else cat usr/share/ca-certificates/mozilla/*.crt >$bundle; fi
+  inside ldconfig
+}
+
+configure() {
+  cd "$ROOT"
+  ln -sf "../lib/jvm/java-25-openjdk-amd64/bin/java" usr/bin/java
   [ -e etc/bazel/bazelrc.debian ] || mv etc/bazel/bazelrc etc/bazel/bazelrc.debian
   inside ldconfig
-  inside openssl pkcs12 -export -nokeys -jdktrust anyExtendedKeyUsage -in /$bundle -out /etc/ssl/certs/java.p12 -passout pass:changeit
+  inside openssl pkcs12 -export -nokeys -jdktrust anyExtendedKeyUsage -in /etc/ssl/certs/ca-certificates.crt \
+    -out /etc/ssl/certs/java.p12 -passout pass:changeit
   write_bazelrc
 }
 
@@ -216,13 +235,18 @@ check_sandbox() {
   grep -qx ok "$probe/out"
 }
 
-say "no Bazel of this machine can be used here: provisioning one into $CACHE (once; about 3 minutes)"
-step download "1/6 downloading packages" download
-step download_host_cc "2/6 downloading the C toolchain" download_host_cc
-step unpack "3/6 unpacking" unpack
-step configure "4/6 configuring" configure
+say "no Bazel of this machine can be used here: provisioning one into $CACHE (once; 3 to 4 minutes)"
+start fetch_host_cc fetch_host_cc
+step fetch_rust "1/6 downloading Rust" fetch_rust
+finish fetch_host_cc "2/6 downloading a C compiler"
+step prepare_rust "3/6 unpacking both" prepare_rust
+# The longest step keeps the processors busy while the rest arrives.
+start cargo_bazel cargo_bazel
+step fetch_rest "4/6 downloading Bazel and LLVM" fetch_rest
+step unpack_sid "5/6 unpacking them" unpack_sid
+step configure "5/6 configuring" configure
 step check_sandbox "5/6 checking that Bazel's sandbox works" check_sandbox
-step cargo_bazel "6/6 building the crate_universe generator" cargo_bazel
-rm -rf "$work"/{sid,$HOST_CC_SUITE,cargo-bazel,probe}
+finish cargo_bazel "6/6 building the crate_universe generator"
+rm -rf "$work"/{sid,$HOST_CC_SUITE,unpacked,cargo-bazel,probe}
 : >"$ROOT/.complete"
 say "ready after $SECONDS s"
