@@ -38,9 +38,13 @@ declare -A started pids
 start() {
   [ ! -e "$work/$1.done" ] || return 0
   started[$1]=$SECONDS
+  # A process group of its own, so that an interruption ends all of it.
+  set -m
   "$2" >"$work/$1.log" 2>&1 9>&- &
+  set +m
   pids[$1]=$!
 }
+trap 'for pid in "${pids[@]}"; do kill -- -"$pid" 2>/dev/null; done; true' EXIT
 finish() {
   local name=$1 text=$2 ticks=0
   [ ! -e "$work/$name.done" ] || return 0
@@ -57,10 +61,10 @@ finish() {
   : >"$work/$name.done"
   say "$text: $((SECONDS - started[$name])) s"
 }
-step() { start "$1" "$3" && finish "$1" "$2"; }
-
-# packages GROUP: the names in that group of packages.txt.
-packages() { sed 's/#.*//' "$here/packages.txt" | awk -v group="[$1]" '/^\[/ {on = $0 == group; next} on'; }
+step() {
+  start "$1" "$3"
+  finish "$1" "$2"
+}
 
 # fetch SUITE PACKAGE...: these and all they depend on into $work/SUITE/cache/archives, without touching
 # this machine's own apt. The signatures are checked against this machine's Debian keys.
@@ -69,7 +73,7 @@ fetch() {
   shift
   keyring=/usr/share/keyrings/debian-archive-keyring.gpg
   [ -e "$keyring" ] || { echo "no $keyring: install the package debian-archive-keyring"; return 1; }
-  mirror=$(apt-get indextargets --format '$(SITE) $(ORIGIN)' 2>/dev/null | awk '$2 == "Debian" {print $1; exit}')
+  mirror=$(apt-get indextargets --format '$(SITE) $(ORIGIN)' 2>/dev/null | awk '$2 == "Debian" || $1 ~ /\/debian\/?$/ {print $1; exit}')
   mirror=${RULES_OFFLOAD_DEBIAN_MIRROR:-$mirror}
   [ -n "$mirror" ] || { echo "apt-get knows no Debian mirror: run 'apt-get update', or set RULES_OFFLOAD_DEBIAN_MIRROR"; return 1; }
   local apt=(apt-get -o "Dir::Etc=$dir/etc" -o "Dir::State=$dir/state" -o "Dir::Cache=$dir/cache"
@@ -95,9 +99,7 @@ fetch() {
 }
 
 # shellcheck disable=SC2046  # a list of words is wanted
-fetch_rust() { fetch sid $(packages rust); }
-# shellcheck disable=SC2046
-fetch_rest() { fetch sid $(packages rust) $(packages rest); }
+fetch_sid() { fetch sid $(sed 's/#.*//' "$here/packages.txt"); }
 # shellcheck disable=SC2086
 fetch_host_cc() { fetch $HOST_CC_SUITE $HOST_CC_PACKAGES; }
 
@@ -114,7 +116,7 @@ unpack() {
       [ ! -e "$stamp" ] || continue
       dpkg-deb --fsys-tarfile "$deb" | tar -x -C "$INTO" --keep-directory-symlink --no-same-owner \
         --exclude="./usr/share/doc/*" --exclude="./usr/share/man/*" --exclude="./usr/share/locale/*" \
-        --exclude="./usr/src/rustc-*/compiler" --exclude="./usr/src/rustc-*/src"
+        --no-wildcards-match-slash --exclude="./usr/src/rustc-*/compiler" --exclude="./usr/src/rustc-*/src"
       : >"$stamp"
     done' unpack
 }
@@ -142,10 +144,13 @@ unpack_host_cc() {
   done
 }
 
-# What maintainers' scripts would do and a compiler needs.
-prepare_rust() {
+unpack_both() {
   unpack_sid
   unpack_host_cc
+}
+
+# What maintainers' scripts would do and is needed here.
+configure() {
   cd "$ROOT"
   mkdir -p dev proc sys tmp var/tmp
   chmod 1777 tmp var/tmp
@@ -157,19 +162,13 @@ prepare_rust() {
   done
   ln -sf gcc usr/bin/cc
   ln -sf g++ usr/bin/c++
+  ln -sf "../lib/jvm/java-25-openjdk-amd64/bin/java" usr/bin/java
   # Certificates: this machine's, with whatever its owner added, else Mozilla's as packaged.
   mkdir -p etc/ssl/certs
   if [ -s "/$bundle" ]; then cp "/$bundle" $bundle; else cat usr/share/ca-certificates/mozilla/*.crt >$bundle; fi
   inside ldconfig
-}
-
-configure() {
-  cd "$ROOT"
-  ln -sf "../lib/jvm/java-25-openjdk-amd64/bin/java" usr/bin/java
+  inside openssl pkcs12 -export -nokeys -jdktrust anyExtendedKeyUsage -in /$bundle -out /etc/ssl/certs/java.p12 -passout pass:changeit
   [ -e etc/bazel/bazelrc.debian ] || mv etc/bazel/bazelrc etc/bazel/bazelrc.debian
-  inside ldconfig
-  inside openssl pkcs12 -export -nokeys -jdktrust anyExtendedKeyUsage -in /etc/ssl/certs/ca-certificates.crt \
-    -out /etc/ssl/certs/java.p12 -passout pass:changeit
   write_bazelrc
 }
 
@@ -237,16 +236,12 @@ check_sandbox() {
 
 say "no Bazel of this machine can be used here: provisioning one into $CACHE (once; 3 to 4 minutes)"
 start fetch_host_cc fetch_host_cc
-step fetch_rust "1/6 downloading Rust" fetch_rust
-finish fetch_host_cc "2/6 downloading a C compiler"
-step prepare_rust "3/6 unpacking both" prepare_rust
-# The longest step keeps the processors busy while the rest arrives.
-start cargo_bazel cargo_bazel
-step fetch_rest "4/6 downloading Bazel and LLVM" fetch_rest
-step unpack_sid "5/6 unpacking them" unpack_sid
-step configure "5/6 configuring" configure
-step check_sandbox "5/6 checking that Bazel's sandbox works" check_sandbox
-finish cargo_bazel "6/6 building the crate_universe generator"
+step fetch_sid "1/5 downloading Bazel, Rust and LLVM" fetch_sid
+finish fetch_host_cc "1/5 downloading a C compiler"
+step unpack "2/5 unpacking" unpack_both
+step configure "3/5 configuring" configure
+step check_sandbox "4/5 checking that Bazel's sandbox works" check_sandbox
+step cargo_bazel "5/5 building the crate_universe generator" cargo_bazel
 rm -rf "$work"/{sid,$HOST_CC_SUITE,unpacked,cargo-bazel,probe}
 : >"$ROOT/.complete"
 say "ready after $SECONDS s"
