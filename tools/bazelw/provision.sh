@@ -44,7 +44,7 @@ start() {
   set +m
   pids[$1]=$!
 }
-trap 'for pid in "${pids[@]}"; do kill -- -"$pid" 2>/dev/null; done; true' EXIT
+trap 'for pid in "${pids[@]}"; do kill -- -"$pid" 2>/dev/null || true; done' EXIT
 finish() {
   local name=$1 text=$2 ticks=0
   [ ! -e "$work/$name.done" ] || return 0
@@ -52,7 +52,7 @@ finish() {
   while kill -0 "${pids[$name]}" 2>/dev/null; do
     sleep 0.2
     ticks=$((ticks + 1))
-    [ $((ticks % 50)) -ne 0 ] || say "  $((SECONDS - started[$name])) s: $(du -sm "$work" "$ROOT" 2>/dev/null | awk '{s += $1} END {print s}') MiB; $(tail -n1 "$work/$name.log" | cut -c1-90)"
+    [ $((ticks % 50)) -ne 0 ] || say "  $((SECONDS - started[$name])) s: $(tail -n1 "$work/$name.log" | cut -c1-100)"
   done
   if ! wait "${pids[$name]}"; then
     tail -n 25 "$work/$name.log" >&2
@@ -118,6 +118,7 @@ unpack() {
         --exclude="./usr/share/doc/*" --exclude="./usr/share/man/*" --exclude="./usr/share/locale/*" \
         --no-wildcards-match-slash --exclude="./usr/src/rustc-*/compiler" --exclude="./usr/src/rustc-*/src"
       : >"$stamp"
+      echo "${deb##*/}"
     done' unpack
 }
 
