@@ -51,7 +51,11 @@ pub fn run(args: &PackArgs) -> Outcome {
         images.push(Image { spec, data });
     }
     // By content last, so that the order in which they were given does not show in the bytes.
-    images.sort_by(|one, two| one.key().cmp(&two.key()).then_with(|| one.data.cmp(&two.data)));
+    images.sort_by(|one, two| {
+        one.key()
+            .cmp(&two.key())
+            .then_with(|| one.data.cmp(&two.data))
+    });
     let complaints = duplicates(args, &images);
     if !complaints.is_empty() {
         return Err(failed(&complaints));
@@ -155,7 +159,11 @@ fn duplicates(args: &PackArgs, images: &[Image]) -> Vec<Complaint> {
             [one, two] if one.key() == two.key() && one.data == two.data => Some(Complaint {
                 what: format!("{}the same image twice", prefix(&args.label)),
                 wanted: format!("one {} for {}", one.spec.kind, one.spec.arch),
-                found: format!("{} and {}", one.spec.file.display(), two.spec.file.display()),
+                found: format!(
+                    "{} and {}",
+                    one.spec.file.display(),
+                    two.spec.file.display()
+                ),
                 mend: format!("take one of them out of {}", named(&args.label)),
             }),
             _ => None,
