@@ -7,9 +7,9 @@ load(":labels.bzl", "display")
 load(":offload_cli.bzl", "OFFLOAD_CLI", "run_offload")
 load(":policy.bzl", "ptx_attr")
 
-_RUST = "@rules_rust//rust:toolchain_type"
-_DEVICE = "//toolchains:device_toolchain_type"
-_ASSEMBLER = "//toolchains:assembler_toolchain_type"
+_RUST = Label("@rules_rust//rust:toolchain_type")
+_DEVICE = Label("//toolchains:device_toolchain_type")
+_ASSEMBLER = Label("//toolchains:assembler_toolchain_type")
 
 def _device_transition_impl(_settings, attr):
     parsed, error = parse_arch(attr.arch)
@@ -79,6 +79,8 @@ def _link(ctx, owner, image):
         outputs = [image],
         env = rust.env,
         mnemonic = "DeviceLink",
+        # Where each toolchain may choose a machine to run on, the device toolchain's choice counts: it has the tools.
+        toolchain = _DEVICE,
         progress_message = "Linking device crate %s for %s" % (display(owner), ctx.attr.arch),
     )
 
@@ -92,7 +94,7 @@ def _assemble(ctx, owner, ptx, cubin):
   found:  %s
   mend:   register_toolchains("@offload_toolchains//:all") in MODULE.bazel, after use_repo(offload, "offload_toolchains");
           or set ptx = "only", and the driver compiles the PTX on each machine
-""" % (display(owner), ctx.attr.arch, Label(_ASSEMBLER), "one without `ptxas`" if toolchain else "none"))
+""" % (display(owner), ctx.attr.arch, _ASSEMBLER, "one without `ptxas`" if toolchain else "none"))
     assembler = toolchain.assembler
     if ctx.attr.arch in assembler.lacks:
         fail("""
@@ -112,6 +114,7 @@ def _assemble(ctx, owner, ptx, cubin):
         inputs = depset([ptx], transitive = [assembler.tools]),
         outputs = [cubin],
         mnemonic = "DeviceAssemble",
+        toolchain = _ASSEMBLER,
         progress_message = "Assembling %s for %s" % (display(owner), ctx.attr.arch),
     )
 

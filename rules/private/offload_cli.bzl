@@ -33,5 +33,7 @@ def run_offload(ctx, command, label, output, inputs = [], arguments = [], messag
         inputs = inputs,
         outputs = [output],
         mnemonic = "Offload" + command.capitalize(),
+        # The tool is an attribute, of no toolchain.
+        toolchain = None,
         progress_message = "%s of %s%s" % (message, display(label), " for " + arch if arch else ""),
     )

@@ -74,6 +74,8 @@ def _device_stdlib_impl(ctx):
             outputs = [rlib],
             env = {"RUSTC_BOOTSTRAP": "1"},
             mnemonic = "DeviceStdlib",
+            # The tools are attributes, of no toolchain.
+            toolchain = None,
             progress_message = "Compiling %s for %s" % (crate.name, " ".join([ctx.attr.triple] + ctx.attr.rustc_flags)),
         )
         built.append(rlib)
