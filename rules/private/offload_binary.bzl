@@ -6,6 +6,9 @@ load(":device_cdylib.bzl", "declare_device_cdylib")
 load(":offload_cli.bzl", "OFFLOAD_CLI", "run_offload")
 load(":offload_library.bzl", "offload_library")
 
+def _arch(image):
+    return image.arch
+
 def _audited_binary_impl(ctx):
     policy = ctx.attr.images[PtxPolicyInfo]
     images = ctx.attr.images[DeviceImageInfo]
@@ -20,7 +23,7 @@ def _audited_binary_impl(ctx):
     report = ctx.actions.declare_file(ctx.label.name + ".verified.json")
     args = ctx.actions.args()
     args.add("--ptx=" + policy.ptx)
-    args.add_all({image.arch: None for image in images.images.to_list()}.keys(), format_each = "--require-arch=%s")
+    args.add_all(images.images, map_each = _arch, uniquify = True, format_each = "--require-arch=%s")
     args.add_all(ctx.attr.kernels, format_each = "--require-kernel=%s")
     args.add(ctx.executable.binary)
     run_offload(
@@ -75,7 +78,7 @@ def offload_binary(
         crate_root = None,
         crate_name = None,
         crate_features = [],
-        edition = None,
+        edition = "2021",
         rustc_flags = [],
         rustc_env = {},
         compile_data = [],
@@ -109,7 +112,7 @@ def offload_binary(
       crate_root: the root source; by default `main.rs`, or the only source.
       crate_name: the crate's name; by default `name` with `_` for `-`.
       crate_features: features of both passes.
-      edition: the Rust edition.
+      edition: the Rust edition of both passes; the default of a host toolchain is not asked for, so that both are alike.
       rustc_flags: more flags for rustc, of both passes.
       rustc_env: environment for rustc, of both passes.
       compile_data: files that the sources include, of both passes.

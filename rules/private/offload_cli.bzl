@@ -27,6 +27,10 @@ def run_offload(ctx, command, label, output, inputs = [], arguments = [], messag
     args.add(command)
     args.add("--label=" + display(label))
     args.add(output, format = "--output=%s")
+    for each in arguments:
+        # A library may pack more images than a command line is long.
+        each.use_param_file("@%s")
+        each.set_param_file_format("multiline")
     ctx.actions.run(
         executable = ctx.executable._offload,
         arguments = [args] + arguments,

@@ -4,12 +4,13 @@
 #
 #   ./bazelw build -c opt //tests/gpu:programs
 #   mkdir programs && cp -L bazel-bin/tests/gpu/saxpy_* bazel-bin/examples/saxpy/saxpy programs/
+#   strip -o programs/saxpy.stripped programs/saxpy
 #   tests/gpu/run.sh programs tests/gpu/RESULTS.md
 #
 # For a GPU of compute capability 9.0. Exit code: 0 all as expected, 1 not, 2 wrong usage, 77 no such
 # GPU here: nothing was run, and that is no pass.
 set -u
-[ $# -ge 1 ] && [ -x "$1/saxpy" ] || { sed -n '2,10s/^# \{0,1\}//p' "$0" >&2; exit 2; }
+[ $# -ge 1 ] && [ -x "$1/saxpy" ] || { sed -n '2,11s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 programs=$(cd "$1" && pwd)
 table=${2:-}
 

@@ -10,8 +10,8 @@ load("{declare}", "declare_device_toolchains", "declare_host_rust_toolchain")
 
 package(default_visibility = ["//visibility:public"])
 
-# LLVM's readers: for tests.
-exports_files({oracles})
+# LLVM's readers, and what actions depend on: for tests.
+exports_files({oracles} + ["fingerprint"])
 
 filegroup(
     name = "rust_src",
@@ -129,20 +129,31 @@ def _find_llvm(rctx, rustc):
         "install them (Debian: llvm-%s lld-%s; rustup: rustup component add llvm-tools), or set OFFLOAD_LLVM_BIN to their folder" % (major, major),
     )
 
-def _fingerprint(rctx, tools):
-    """Hashes of the tools and of every shared library that they load, by ldd's account."""
-    script = """
-    for tool do
-      readlink -f "$tool"
-      ldd "$tool" 2>/dev/null | awk '{for (i = 1; i <= NF; i++) if ($i ~ /^\\//) print $i}'
-    done | sort -u | while read -r file; do readlink -f "$file"; done | sort -u | xargs -d '\\n' sha256sum
-    """
-    result = rctx.execute(["/bin/sh", "-euc", script, "fingerprint"] + tools)
+def _ask(rctx, command, wanted):
+    result = rctx.execute(command)
     if result.return_code:
-        _fail("ldd, readlink and sha256sum", "PATH", "they said: " + result.stderr)
-    for line in result.stdout.strip().split("\n"):
-        rctx.watch(line.split("  ", 1)[1])
+        _fail(wanted, " ".join([str(word) for word in command]), "it said: %s%s" % (result.stdout, result.stderr))
     return result.stdout
+
+def _libraries_of(rctx, tool):
+    """The shared libraries that a program loads, by ldd's account."""
+    result = rctx.execute(["ldd", tool])
+    said = result.stdout + result.stderr
+    if result.return_code and "not a dynamic executable" not in said:
+        _fail("the shared libraries that %s loads" % tool, "ldd " + str(tool), "install ldd (Debian: libc-bin); it said: " + said)
+    words = result.stdout.replace("\t", " ").replace("\n", " ").split(" ")
+    return [word for word in words if word.startswith("/")]
+
+def _fingerprint(rctx, tools):
+    """Hashes of the tools and of every shared library that they load."""
+    files = {}
+    for tool in tools:
+        for path in [str(tool)] + _libraries_of(rctx, tool):
+            files[str(rctx.path(path).realpath)] = None
+    hashes = _ask(rctx, ["sha256sum", "--"] + sorted(files), "hashes of the tools and of the libraries that they load")
+    for file in files:
+        rctx.watch(file)
+    return hashes
 
 def _system_repository_impl(rctx):
     if rctx.os.name != "linux":
@@ -174,7 +185,10 @@ def _system_repository_impl(rctx):
     host_std = rustc.sysroot.get_child("lib").get_child("rustlib").get_child(rustc.host).get_child("lib")
     if host_std.exists:
         rctx.symlink(host_std, "host_std")
-    rctx.file("fingerprint", "rustc %s, LLVM %s\n%s" % (rustc.release, rustc.llvm, _fingerprint(rctx, tools.values())))
+
+    # No action of a Rust or GPU rule runs cargo, and what it loads for the network is upgraded often.
+    called = [tool for name, tool in tools.items() if name != "cargo"]
+    rctx.file("fingerprint", "rustc %s, LLVM %s\n%s" % (rustc.release, rustc.llvm, _fingerprint(rctx, called)))
     rctx.file("BUILD.bazel", _BUILD.format(
         declare = Label("//toolchains/private:declare.bzl"),
         oracles = ["bin/" + name for name in _ORACLES],

@@ -18,7 +18,8 @@ assembler_toolchain(
 """
 
 def _wheel_repository_impl(rctx):
-    python = rctx.which(rctx.os.environ.get("OFFLOAD_PYTHON", "") or "python3")
+    python = rctx.os.environ.get("OFFLOAD_PYTHON", "") or "python3"
+    python = python if python.startswith("/") else rctx.which(python)
     requirement = "%s==%s" % (rctx.attr.package, rctx.attr.version)
     if not python:
         fail("rules_offload: %s is fetched by pip, and there is no python3 on PATH; install Python 3 with pip, or set OFFLOAD_PYTHON" % requirement)

@@ -94,10 +94,6 @@ impl Declared<'_> {
     fn kernel_complaints(&self, content: &Content) -> Vec<Complaint> {
         let exported = content.kernels();
         if exported.is_empty() {
-            let abi = match self.arch.vendor() {
-                Vendor::Nvidia => "ptx-kernel",
-                Vendor::Amd => "gpu-kernel",
-            };
             return vec![Complaint {
                 what: format!("{}: no kernel is exported", self.subject()),
                 wanted: if self.kernels.is_empty() {
@@ -106,10 +102,9 @@ impl Declared<'_> {
                     list(self.kernels, usize::MAX)
                 },
                 found: "none".to_owned(),
-                mend: format!(
-                    "mark it `#[unsafe(no_mangle)] pub unsafe extern \"{abi}\" fn`, \
+                mend: "mark it `#[unsafe(no_mangle)] pub unsafe extern \"gpu-kernel\" fn`, \
                      in the crate that is the root of the device build"
-                ),
+                    .to_owned(),
             }];
         }
         let missing = self.kernels.iter().filter(|name| !exported.contains(name));

@@ -91,7 +91,7 @@ fn missing_kernels_are_named_with_what_is_there() {
 fn no_kernel_at_all() {
     let hidden = b".version 7.0\n.target sm_70\n.address_size 64\n.entry fill() { ret; }\n";
     let (ran, _) = check("sm_70", "ptx", hidden, &[]);
-    let mend = "#[unsafe(no_mangle)] pub unsafe extern \"ptx-kernel\" fn";
+    let mend = "#[unsafe(no_mangle)] pub unsafe extern \"gpu-kernel\" fn";
     ran.says(1, &["no kernel is exported", mend]);
 }
 
