@@ -23,6 +23,7 @@ root=$1
 shift
 
 cwd=$(pwd -P)
+checkout=$(cd -P "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 mount --bind "$root" "$root"
 for dir in /*; do
   case $dir in
@@ -39,7 +40,13 @@ for file in /etc/resolv.conf /etc/hosts /etc/hostname /etc/localtime /etc/passwd
   [ -e "$root$file" ] || : >"$root$file"
   mount --bind "$(readlink -f "$file")" "$root$file"
 done
-for dir in "$cwd" "$HOME" "${root%/*}"; do
+# The outermost module around the working folder: a sub-folder alone is none.
+workspace=$cwd dir=$cwd
+while [ -n "$dir" ]; do
+  [ ! -e "$dir/MODULE.bazel" ] || workspace=$dir
+  dir=${dir%/*}
+done
+for dir in "$workspace" "$cwd" "$checkout" "${HOME:-/}" "${root%/*}"; do
   case $dir in
     /usr/* | /etc/* | /var/*) mkdir -p "$root$dir" && mount --rbind "$dir" "$root$dir" ;;
   esac
