@@ -5,6 +5,8 @@
 # A mount namespace of its own and pivot_root, not chroot: under chroot Bazel silently loses
 # linux-sandbox.
 set -euo pipefail
+# Where Debian has unshare and pivot_root; an ordinary user's PATH may lack the latter.
+PATH=$PATH:/usr/sbin:/sbin
 
 if [ "${1:-}" != --inside ]; then
   if [ "$(id -u)" = 0 ]; then
