@@ -4,7 +4,7 @@ load("@rules_rust//rust:defs.bzl", "rust_library")
 load("//rules:providers.bzl", "DeviceImageInfo", "PtxPolicyInfo")
 load("//toolchains:archs.bzl", "parse_arch")
 load(":device_link.bzl", "device_link")
-load(":labels.bzl", "display")
+load(":labels.bzl", "crate_name_of", "display")
 load(":policy.bzl", "ptx_attr")
 
 def _parse_archs(label, archs):
@@ -126,13 +126,15 @@ def device_cdylib(
 
     The crate is compiled as a `rust_library` on the GPU's platform, its dependencies with it, and
     linked into one image: PTX, assembled into a cubin, for NVIDIA; a code object for AMD. A kernel
-    is a function that is exported: `#[no_mangle] pub unsafe extern "gpu-kernel" fn`.
+    is a function that is exported: `#[no_mangle] pub unsafe extern "gpu-kernel" fn`. What
+    `@rules_offload//runtime/device` gives it, beside its position in the grid, is a panic handler.
+    A host program gets the images by an `offload_library` among its `deps`.
 
     Targets that it makes: `NAME`, all the images; `NAME.ARCH`, those for one architecture.
     Output groups: `images` (what is embedded), `cubin`, `elf` (AMD), `ptx` (whatever the policy says).
 
     Args:
-      name: a unique name; the crate is called so too, with `_` for `-`, unless `crate_name` says otherwise.
+      name: a unique name; the crate is called so too, with `_` for `-`, `.` and `/`, unless `crate_name` says otherwise.
       archs: list of GPU architectures: `sm_90`, `sm_100a`, `gfx1100`, `gfx90a:xnack+`, `gfx11-generic`.
       srcs: the Rust sources.
       kernels: names of kernels that every image must export. In any case an image must export one.
@@ -149,7 +151,7 @@ def device_cdylib(
     declare_device_cdylib(
         name = name,
         archs = archs,
-        crate_name = crate_name or name.replace("-", "_").replace("/", "_"),
+        crate_name = crate_name or crate_name_of(name),
         kernels = kernels,
         owner = name,
         ptx = ptx,

@@ -3,6 +3,7 @@
 load("@rules_rust//rust:defs.bzl", "rust_binary")
 load("//rules:providers.bzl", "DeviceImageInfo", "PtxPolicyInfo")
 load(":device_cdylib.bzl", "declare_device_cdylib")
+load(":labels.bzl", "crate_name_of")
 load(":offload_cli.bzl", "OFFLOAD_CLI", "run_offload")
 load(":offload_library.bzl", "offload_library")
 
@@ -110,7 +111,7 @@ def offload_binary(
       proc_macro_deps: procedural macros of the host pass.
       device_proc_macro_deps: procedural macros of the device pass.
       crate_root: the root source; by default `main.rs`, or the only source.
-      crate_name: the crate's name; by default `name` with `_` for `-`.
+      crate_name: the crate's name; by default `name` with `_` for `-`, `.` and `/`.
       crate_features: features of both passes.
       edition: the Rust edition of both passes; the default of a host toolchain is not asked for, so that both are alike.
       rustc_flags: more flags for rustc, of both passes.
@@ -125,10 +126,15 @@ def offload_binary(
       target_compatible_with: constraints of the host platforms that the program is for.
       **kwargs: what else a `rust_binary` takes.
     """
-    crate_name = crate_name or name.replace("-", "_")
+    crate_name = crate_name or crate_name_of(name)
     if not crate_root and type(srcs) == type([]):
         roots = [src for src in srcs if src == "main.rs" or src.endswith((":main.rs", "/main.rs"))] or srcs
-        crate_root = roots[0] if len(roots) == 1 else None
+        if len(roots) != 1:
+            fail("%s: no root among `srcs`: wanted one main.rs, or one source; found %s; set `crate_root`" % (
+                native.package_relative_label(name),
+                ", ".join(roots) or "none",
+            ))
+        crate_root = roots[0]
     both = dict(
         srcs = srcs,
         compile_data = compile_data,

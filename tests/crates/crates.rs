@@ -21,6 +21,7 @@ fn check(target: &str, crate_name: &str, kernels: &[&str]) {
 
 #[test]
 fn names() {
+    check("ALL_IN_ONE", "_9_crate_with_all", &["plain"]);
     check("CRATE_WITH_DASH", "crate_with_dash", &["plain"]);
     check("CRATE_WITH_SLASH", "crate_with_slash", &["plain"]);
     check("CRATE_WITH_UNDERSCORE", "crate_with_underscore", &["plain"]);

@@ -5,6 +5,8 @@
 # A mount namespace of its own and pivot_root, not chroot: under chroot Bazel silently loses
 # linux-sandbox.
 set -euo pipefail
+# Where Debian has unshare and pivot_root; an ordinary user's PATH may lack the latter.
+PATH=$PATH:/usr/sbin:/sbin
 
 if [ "${1:-}" != --inside ]; then
   if [ "$(id -u)" = 0 ]; then
@@ -23,6 +25,7 @@ root=$1
 shift
 
 cwd=$(pwd -P)
+checkout=$(cd -P "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 mount --bind "$root" "$root"
 for dir in /*; do
   case $dir in
@@ -39,7 +42,13 @@ for file in /etc/resolv.conf /etc/hosts /etc/hostname /etc/localtime /etc/passwd
   [ -e "$root$file" ] || : >"$root$file"
   mount --bind "$(readlink -f "$file")" "$root$file"
 done
-for dir in "$cwd" "$HOME" "${root%/*}"; do
+# The outermost module around the working folder: a sub-folder alone is none.
+workspace=$cwd dir=$cwd
+while [ -n "$dir" ]; do
+  [ ! -e "$dir/MODULE.bazel" ] || workspace=$dir
+  dir=${dir%/*}
+done
+for dir in "$workspace" "$cwd" "$checkout" "${HOME:-/}" "${root%/*}"; do
   case $dir in
     /usr/* | /etc/* | /var/*) mkdir -p "$root$dir" && mount --rbind "$dir" "$root$dir" ;;
   esac

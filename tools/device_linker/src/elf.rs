@@ -17,7 +17,7 @@ const EM_AMDGPU: u16 = 224;
 
 /// Carries out `job`.
 pub fn link(job: &ElfJob) -> Result<(), LinkError> {
-    let workspace = Workspace::new(&job.output)?;
+    let workspace = Workspace::new(&job.output, &job.arguments)?;
     let image = workspace.file("image.elf");
     let mut command = Command::new(&job.lld);
     // The multi-call binary `lld` asks for a flavour; `ld.lld` takes it too.

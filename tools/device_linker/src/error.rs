@@ -30,6 +30,10 @@ pub enum UsageError {
     Target(String),
     #[error("`{0}` is for PTX only, but --lld asks for an amdgcn link")]
     PtxOnly(String),
+    #[error("the output {path} is also an input, and would be lost; name another file")]
+    OutputIsInput { path: PathBuf },
+    #[error("the output {path} is a folder or a device; name a file")]
+    OutputIsNoFile { path: PathBuf },
     #[error("no input files were given")]
     NoInputs,
     #[error("the exported name `{0}` cannot be written in PTX: use letters, digits, `_`, `$` and `.` only")]

@@ -15,7 +15,7 @@ mod tests;
 
 /// Carries out `job`.
 pub fn link(job: &PtxJob) -> Result<(), LinkError> {
-    let workspace = Workspace::new(&job.output)?;
+    let workspace = Workspace::new(&job.output, &job.inputs)?;
     let linked = workspace.file("linked.bc");
     let optimised = workspace.file("optimised.bc");
     let exports = workspace.file("exports");

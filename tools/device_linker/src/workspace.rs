@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
 
-use crate::error::LinkError;
+use crate::error::{LinkError, UsageError};
 
 /// A folder beside the output, removed with everything in it when this value goes, whether the
 /// link worked or not. Beside the output, because a rename to the output's own name is atomic only
@@ -17,8 +17,18 @@ pub struct Workspace {
 
 impl Workspace {
     /// Also removes what an earlier link left at `output`, so that after a failure nothing old can
-    /// be taken for the result.
-    pub fn new(output: &Path) -> Result<Self, LinkError> {
+    /// be taken for the result. Only a file is removed, and none that is among the inputs.
+    pub fn new<I: AsRef<Path>>(output: &Path, inputs: &[I]) -> Result<Self, LinkError> {
+        if let Ok(there) = std::fs::canonicalize(output) {
+            let path = output.to_path_buf();
+            if !there.is_file() {
+                return Err(UsageError::OutputIsNoFile { path }.into());
+            }
+            let same = |input: &I| std::fs::canonicalize(input).is_ok_and(|input| input == there);
+            if inputs.iter().any(same) {
+                return Err(UsageError::OutputIsInput { path }.into());
+            }
+        }
         let parent = match output.parent() {
             Some(parent) if parent != Path::new("") => parent,
             _ => Path::new("."),
@@ -62,7 +72,7 @@ mod tests {
     fn publish_leaves_the_output_alone() {
         let dir = tempfile::tempdir().unwrap();
         let output = dir.path().join("k.ptx");
-        let workspace = Workspace::new(&output).unwrap();
+        let workspace = Workspace::new(&output, &[] as &[&str]).unwrap();
         let result = workspace.file("result");
         fs::write(&result, "new").unwrap();
         fs::write(workspace.file("other"), "x").unwrap();
@@ -76,7 +86,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let output = dir.path().join("k.ptx");
         fs::write(&output, "old").unwrap();
-        let workspace = Workspace::new(&output).unwrap();
+        let workspace = Workspace::new(&output, &[] as &[&str]).unwrap();
         fs::write(workspace.file("other"), "x").unwrap();
         drop(workspace);
         assert!(names(dir.path()).is_empty());
@@ -84,7 +94,26 @@ mod tests {
 
     #[test]
     fn a_missing_folder_is_named() {
-        let error = Workspace::new(Path::new("no/such/k.ptx")).unwrap_err();
+        let error = Workspace::new(Path::new("no/such/k.ptx"), &[] as &[&str]).unwrap_err();
         assert!(error.to_string().contains("no/such"), "{error}");
+    }
+
+    #[test]
+    fn inputs_and_devices_are_left_alone() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("k.o");
+        fs::write(&path, "input").unwrap();
+        let again = dir.path().join("./k.o");
+        let error = Workspace::new(&path, &["other", again.to_str().unwrap()]).unwrap_err();
+        assert_eq!(error.exit_code(), 2, "{error}");
+        assert_eq!(fs::read_to_string(&path).unwrap(), "input");
+        // By a link, so that only the link is at stake.
+        let null = dir.path().join("null");
+        std::os::unix::fs::symlink("/dev/null", &null).unwrap();
+        for output in [dir.path(), &null] {
+            let error = Workspace::new(output, &[] as &[&str]).unwrap_err();
+            assert_eq!(error.exit_code(), 2, "{error}");
+        }
+        assert_eq!(names(dir.path()), ["k.o", "null"]);
     }
 }

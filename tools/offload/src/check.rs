@@ -7,6 +7,9 @@ use crate::judge::{judge, Declared};
 use crate::meta::Meta;
 
 pub fn run(args: &CheckArgs) -> Outcome {
+    if let Some(output) = &args.output {
+        files::apart(output, [args.image.as_path()])?;
+    }
     let bytes = files::read(&args.image)?;
     let kind = args.kind.kind();
     let content = judge(

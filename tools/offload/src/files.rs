@@ -1,5 +1,6 @@
 //! Reading whole files and writing them so that nobody ever sees half of one.
 
+use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::Path;
 
@@ -9,17 +10,62 @@ use crate::failure::Failure;
 
 /// The bytes of a file.
 pub fn read(path: &Path) -> Result<Vec<u8>, Failure> {
-    std::fs::read(path).map_err(|error| {
+    read_file(path).map_err(|error| {
         Failure::unreadable(format!("{}: cannot read it: {error}", path.display()))
     })
 }
 
-/// Writes a file under a temporary name in the same folder, then renames it.
+/// A pipe is read as a file is. A device is not: `/dev/zero` has no end.
+fn read_file(path: &Path) -> io::Result<Vec<u8>> {
+    let mut file = File::open(path)?;
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::FileTypeExt;
+        let kind = file.metadata()?.file_type();
+        if kind.is_char_device() || kind.is_block_device() {
+            return Err(io::Error::other("it is a device; wanted a file or a pipe"));
+        }
+    }
+    let mut bytes = Vec::new();
+    // A size that is declared and not there must not end the process.
+    let size = usize::try_from(file.metadata()?.len()).unwrap_or(usize::MAX);
+    bytes
+        .try_reserve_exact(size)
+        .map_err(|_| io::Error::other(format!("its {size} bytes do not fit in memory")))?;
+    io::Read::read_to_end(&mut file, &mut bytes)?;
+    Ok(bytes)
+}
+
+/// Refuses an output that is one of the inputs, before anything is written over.
+pub fn apart<'a>(output: &Path, inputs: impl IntoIterator<Item = &'a Path>) -> Result<(), Failure> {
+    let Ok(there) = fs::canonicalize(output) else {
+        return Ok(()); // What does not exist yet is nobody's input.
+    };
+    for input in inputs {
+        if fs::canonicalize(input).is_ok_and(|input| input == there) {
+            return Err(Failure::usage(format!(
+                "--output={}: it is the input {}, and would be written over; name another file",
+                output.display(),
+                input.display()
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// Writes a file under a temporary name in the same folder, then renames it. What is there and is no
+/// file (a pipe, `/dev/null`) is written to: a rename would put a file in its place.
 pub fn write(
     path: &Path,
     content: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> Result<(), Failure> {
-    write_renamed(path, content).map_err(|error| {
+    let special = fs::metadata(path).is_ok_and(|there| !there.is_file() && !there.is_dir());
+    let written = if special {
+        File::create(path).and_then(|mut file| content(&mut file))
+    } else {
+        write_renamed(path, content)
+    };
+    written.map_err(|error| {
         Failure::unreadable(format!("{}: cannot write it: {error}", path.display()))
     })
 }
@@ -39,7 +85,16 @@ fn write_renamed(
         use std::os::unix::fs::PermissionsExt;
         builder.permissions(std::fs::Permissions::from_mode(0o666));
     }
-    let mut file = builder.tempfile_in(folder.unwrap_or(Path::new(".")))?;
+    let folder = folder.unwrap_or(Path::new("."));
+    let mut file = builder.tempfile_in(folder).map_err(|error| {
+        // The temporary name, another one each time, helps nobody.
+        let why = error.raw_os_error().map(io::Error::from_raw_os_error);
+        let why = why.unwrap_or(error);
+        io::Error::new(
+            why.kind(),
+            format!("in the folder {}: {why}", folder.display()),
+        )
+    })?;
     {
         let mut buffered = io::BufWriter::new(file.as_file_mut());
         content(&mut buffered)?;

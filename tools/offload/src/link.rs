@@ -1,5 +1,7 @@
 //! `offload link`: packed images into one relocatable object.
 
+use std::path::PathBuf;
+
 use offload_image::bytes::Bytes;
 use offload_image::offload_binary::OffloadBinary;
 use offload_image::relocatable;
@@ -9,6 +11,7 @@ use crate::failure::{prefix, Failure, Outcome};
 use crate::files;
 
 pub fn run(args: &LinkArgs) -> Outcome {
+    files::apart(&args.output, args.inputs.iter().map(PathBuf::as_path))?;
     let mut inputs = Vec::new();
     for path in &args.inputs {
         let bytes = files::read(path)?;

@@ -41,6 +41,10 @@ pub fn run(args: &PackArgs) -> Outcome {
     for text in &args.images {
         specs.push(Spec::parse(text)?);
     }
+    let inputs = specs
+        .iter()
+        .flat_map(|spec| [Some(&spec.file), spec.meta.as_ref()]);
+    files::apart(&args.output, inputs.flatten().map(PathBuf::as_path))?;
     let complaints = policy_complaints(args, &specs);
     if !complaints.is_empty() {
         return Err(failed(&complaints));

@@ -1,6 +1,7 @@
 //! `offload verify`: files against a PTX policy and what has to be in them.
 
 use std::io::Write;
+use std::path::PathBuf;
 
 use offload_image::image::Kind;
 use offload_image::near::nearest;
@@ -36,6 +37,9 @@ struct StampFile {
 }
 
 pub fn run(args: &VerifyArgs, out: &mut dyn Write, err: &mut dyn Write) -> Outcome {
+    if let Some(output) = &args.output {
+        files::apart(output, args.files.iter().map(PathBuf::as_path))?;
+    }
     let mut found = Vec::new();
     let mut problems = Vec::new();
     let mut stamps = Vec::new();

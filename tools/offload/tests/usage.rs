@@ -43,7 +43,7 @@ fn outputs_are_whole_or_not_there() {
     let packed = packed(&room);
     let nowhere = room.path("no/such/folder/images.o").display().to_string();
     run(&["link", "--input", &packed, &format!("--output={nowhere}")])
-        .says(3, &["cannot write it", &nowhere]);
+        .says(3, &["cannot write it", &nowhere, "in the folder"]);
     run(&["link", "--input", &packed, &room.output("images.o")]).fine();
     assert_eq!(
         room.names(),
@@ -63,4 +63,48 @@ fn outputs_are_readable_for_others() {
         .mode();
     // What the umask takes away is the user's choice; the owner's part is ours.
     assert_eq!(mode & 0o711, 0o600);
+}
+
+#[test]
+fn an_input_is_never_written_over() {
+    let room = Room::new();
+    let packed = packed(&room);
+    let cubin = room.path("a.cubin").display().to_string();
+    let image = format!("--image=kind=cubin,arch=sm_90a,file={cubin}");
+    // The same file under another spelling.
+    let again = format!("--output={}", room.path("./a.cubin").display());
+    for args in [
+        vec!["pack", "--policy=forbid", &image, &again],
+        vec!["check", "--arch=sm_90a", "--kind=cubin", &again, &cubin],
+        vec!["verify", "--ptx=forbid", &again, &cubin],
+        vec!["link", "--input", &packed, "--output", &packed],
+    ] {
+        run(&args).says(2, &["it is the input", "name another file"]);
+    }
+    assert_eq!(room.read("a.cubin"), SM_90A);
+    assert!(room.read("images.offload").starts_with(b"\x10\xff\x10\xad"));
+}
+
+#[cfg(unix)]
+#[test]
+fn devices_stay_devices() {
+    let room = Room::new();
+    let packed = packed(&room);
+    // By a link, so that only the link is at stake.
+    std::os::unix::fs::symlink("/dev/null", room.path("null")).unwrap();
+    run(&["link", "--input", &packed, &room.output("null")]).fine();
+    assert!(room.path("null").is_symlink());
+    let null = room.path("null").display().to_string();
+    run(&["inspect", &null]).says(3, &["it is a device"]);
+}
+
+#[test]
+fn a_file_too_large_for_memory_is_an_error() {
+    let room = Room::new();
+    let path = room.file("huge", b"");
+    let file = std::fs::File::options().write(true).open(&path).unwrap();
+    // Not every file system has files with such holes.
+    if file.set_len(1 << 43).is_ok() {
+        run(&["inspect", &path]).says(3, &["huge", "do not fit in memory"]);
+    }
 }
