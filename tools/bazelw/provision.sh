@@ -38,9 +38,10 @@ declare -A started pids
 start() {
   [ ! -e "$work/$1.done" ] || return 0
   started[$1]=$SECONDS
-  # A process group of its own, so that an interruption ends all of it.
+  # A process group of its own, so that an interruption ends all of it. It keeps the lock: where this script
+  # is killed and cannot end it, the next run waits for it, and no two write to one folder.
   set -m
-  "$2" >"$work/$1.log" 2>&1 9>&- &
+  "$2" >"$work/$1.log" 2>&1 &
   set +m
   pids[$1]=$!
 }
@@ -95,7 +96,8 @@ fetch() {
     "${apt[@]}" update
     : >"$dir/updated"
   fi
-  "${apt[@]}" --yes --download-only install "$@"
+  # Lists that no longer fit the mirror, or are broken, must not stay.
+  "${apt[@]}" --yes --download-only install "$@" || { rm -f "$dir/updated"; return 1; }
 }
 
 # shellcheck disable=SC2046  # a list of words is wanted
@@ -110,7 +112,7 @@ unpack() {
   INTO=$1 STAMPS=$work/unpacked
   export INTO STAMPS
   shift
-  ls -S "$@" | xargs -P "$(nproc)" -n 4 bash -ec '
+  ls -S "$@" | xargs -P "$(nproc)" -n 4 bash -o pipefail -ec '
     for deb; do
       stamp=$STAMPS/${deb##*/}
       [ ! -e "$stamp" ] || continue
