@@ -2,8 +2,10 @@
 
 use thiserror::Error;
 
-/// A fault in the input. Offsets count in bytes from the start of the file that was given to
-/// [`scan`](crate::scan::scan), also for images inside containers, so that a hex dump finds the spot.
+use crate::bytes::Bytes;
+
+/// A fault in the input. Offsets count in bytes from the start of what was given, also for images
+/// inside containers, so that a hex dump finds the spot.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum Error {
     /// A structure reaches beyond the bytes that hold it.
@@ -49,7 +51,9 @@ pub enum Error {
 }
 
 impl Error {
-    pub(crate) fn malformed(what: &'static str, offset: u64, why: impl Into<String>) -> Self {
+    /// The bytes contradict the format.
+    #[must_use]
+    pub fn malformed(what: &'static str, offset: u64, why: impl Into<String>) -> Self {
         Self::Malformed {
             what,
             offset,
@@ -57,11 +61,28 @@ impl Error {
         }
     }
 
-    pub(crate) fn unsupported(what: &'static str, offset: u64, why: impl Into<String>) -> Self {
+    /// Nothing wrong that can be told, and not handled.
+    #[must_use]
+    pub fn unsupported(what: &'static str, offset: u64, why: impl Into<String>) -> Self {
         Self::Unsupported {
             what,
             offset,
             why: why.into(),
+        }
+    }
+
+    /// The bytes start like no format that was looked for.
+    #[must_use]
+    pub fn unrecognised(bytes: Bytes<'_>) -> Self {
+        let data = bytes.data();
+        let start = if data.is_empty() {
+            "nothing: it is empty".to_owned()
+        } else {
+            format!("\"{}\"", data.get(..16).unwrap_or(data).escape_ascii())
+        };
+        Self::Unrecognised {
+            offset: bytes.base(),
+            start,
         }
     }
 

@@ -10,11 +10,17 @@ use crate::image::Compression;
 use crate::select::PtxIsa;
 use crate::target::Sm;
 
+mod write;
+
+pub use write::{write, NewEntry};
+
 /// The first four bytes, `0xBA55ED50`.
 pub const MAGIC: &[u8] = &[0x50, 0xed, 0x55, 0xba];
 
 const HEADER: u64 = 16;
 const ENTRY_HEADER: u64 = 64;
+/// Set by fatbinary on every entry: 64-bit, Linux.
+const FLAGS: u64 = 0x11;
 const FLAG_LZ4: u64 = 0x2000;
 const FLAG_ZSTD: u64 = 0x8000;
 const FLAG_EXACT: u64 = 0x10_0000;
@@ -157,60 +163,4 @@ fn entry(bytes: Bytes<'_>) -> Result<(Entry<'_>, u64)> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    const RAW: &[u8] = include_bytes!("../tests/data/raw.fatbin");
-    const ZSTD: &[u8] = include_bytes!("../tests/data/default.fatbin");
-    const LZ4: &[u8] = include_bytes!("../tests/data/speed.fatbin");
-
-    #[test]
-    fn entries_of_every_packing() {
-        for (bytes, cubin, ptx) in [
-            (RAW, Compression::None, Compression::None),
-            (ZSTD, Compression::None, Compression::Zstd),
-            (LZ4, Compression::Lz4, Compression::Lz4),
-        ] {
-            let fatbin = Fatbin::parse(Bytes::new(bytes)).unwrap();
-            assert_eq!(fatbin.length, bytes.len() as u64);
-            let found: Vec<_> = fatbin
-                .entries
-                .iter()
-                .map(|entry| (entry.kind, entry.sm.to_string(), entry.compression))
-                .collect();
-            let sm = || "sm_80".to_owned();
-            assert_eq!(
-                found,
-                [(EntryKind::Cubin, sm(), cubin), (EntryKind::Ptx, sm(), ptx)]
-            );
-            assert_eq!(fatbin.entries[1].version.to_string(), "8.8");
-        }
-    }
-
-    #[test]
-    fn unknown_kinds_and_letters() {
-        let mut bytes = RAW.to_vec();
-        bytes[16] = 8;
-        bytes[16 + 40 + 2] = 0x10;
-        let fatbin = Fatbin::parse(Bytes::new(&bytes)).unwrap();
-        assert_eq!(fatbin.entries[0].kind, EntryKind::Other(8));
-        assert_eq!(fatbin.entries[0].sm.to_string(), "sm_80a");
-    }
-
-    #[test]
-    fn sizes_that_reach_too_far_are_told_with_their_place() {
-        let mut bytes = RAW.to_vec();
-        bytes[16 + 8 + 7] = 0xff;
-        let error = Fatbin::parse(Bytes::new(&bytes)).unwrap_err();
-        assert_eq!(error.offset(), 16 + 64);
-        let mut bytes = RAW.to_vec();
-        bytes[16 + 4] = 0x20;
-        assert_eq!(Fatbin::parse(Bytes::new(&bytes)).unwrap_err().offset(), 20);
-        let mut bytes = RAW.to_vec();
-        bytes[4] = 2;
-        assert!(matches!(
-            Fatbin::parse(Bytes::new(&bytes)),
-            Err(Error::Unsupported { offset: 4, .. })
-        ));
-    }
-}
+mod tests;

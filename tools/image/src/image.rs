@@ -1,15 +1,15 @@
-//! One device image, wherever it was found.
+//! One device image: what kinds there are, and what its own bytes say.
 
 use std::fmt;
 
+use crate::arch::Suffix;
 use crate::bytes::Bytes;
 use crate::cubin::Cubin;
 use crate::elf::{Elf, EM_AMDGPU, EM_CUDA};
 use crate::error::{Error, Result};
 use crate::gfx::CodeObject;
 use crate::ptx::Ptx;
-use crate::select::PtxIsa;
-use crate::target::{Sm, Target};
+use crate::target::Sm;
 
 /// What an image is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -50,6 +50,8 @@ pub enum Compression {
     Lz4,
     /// A zstd frame.
     Zstd,
+    /// A zlib stream.
+    Zlib,
     /// Compressed in a way that the container's flags do not tell.
     Unknown,
 }
@@ -62,50 +64,10 @@ impl Compression {
             Self::None => "none",
             Self::Lz4 => "lz4",
             Self::Zstd => "zstd",
+            Self::Zlib => "zlib",
             Self::Unknown => "unknown",
         }
     }
-}
-
-/// Where an image was found.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Location {
-    /// The formats around it, outermost first, joined by `/`: `elf/fatbin`; empty for a bare image.
-    pub container: String,
-    /// The section of the host file.
-    pub section: Option<String>,
-    /// Where its stored bytes start in the file.
-    pub offset: u64,
-}
-
-/// What the container says of an image.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Label {
-    /// The architecture.
-    pub arch: Option<String>,
-    /// The PTX ISA version, which fatbins know of PTX that is compressed.
-    pub ptx_isa: Option<PtxIsa>,
-    /// The value of the OffloadBinary key `ptx_policy`.
-    pub policy: Option<String>,
-}
-
-/// A device image.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Image<'a> {
-    /// What it is.
-    pub kind: Kind,
-    /// Where it was found.
-    pub location: Location,
-    /// How its bytes are stored.
-    pub compression: Compression,
-    /// The bytes as stored.
-    pub data: &'a [u8],
-    /// Its size in bytes when unpacked.
-    pub unpacked_size: u64,
-    /// What its container says of it.
-    pub label: Label,
-    /// What its own bytes say; `None` where they were not or could not be read.
-    pub content: Option<Content>,
 }
 
 /// What an image's own bytes say.
@@ -140,7 +102,7 @@ impl Content {
         if crate::ptx::is_ptx(bytes.data()) {
             return Ptx::parse(bytes.data(), bytes.base()).map(Self::Ptx);
         }
-        Err(crate::scan::unrecognised(bytes))
+        Err(Error::unrecognised(bytes))
     }
 
     /// What the image is.
@@ -163,6 +125,16 @@ impl Content {
         }
     }
 
+    /// The letter of an SM number (`sm_90a`); `None` where nothing in the bytes tells, and for AMD.
+    #[must_use]
+    pub fn suffix(&self) -> Option<Suffix> {
+        match self {
+            Self::Cubin(cubin) => cubin.suffix,
+            Self::Gfx(_) => None,
+            Self::Ptx(ptx) => ptx.sm.map(|sm| sm.suffix),
+        }
+    }
+
     /// The architecture that the bytes name, given what a label says where they leave it open.
     #[must_use]
     pub fn arch(&self, label: Option<&str>) -> String {
@@ -171,7 +143,7 @@ impl Content {
                 (None, Some(label)) if label.number == cubin.sm => label.to_string(),
                 (suffix, _) => Sm {
                     number: cubin.sm,
-                    suffix: suffix.unwrap_or(crate::arch::Suffix::Plain),
+                    suffix: suffix.unwrap_or(Suffix::Plain),
                 }
                 .to_string(),
             },
@@ -181,42 +153,6 @@ impl Content {
                 (None, None) => format!("unknown MACH {:#04x}", code.mach),
             },
             Self::Ptx(ptx) => ptx.target.clone(),
-        }
-    }
-}
-
-impl Image<'_> {
-    /// The architecture: what the bytes say, or else the label.
-    #[must_use]
-    pub fn arch(&self) -> Option<String> {
-        let label = self.label.arch.as_deref();
-        match &self.content {
-            Some(content) => Some(content.arch(label)),
-            None => label.map(str::to_owned),
-        }
-    }
-
-    /// The label where it contradicts the bytes.
-    #[must_use]
-    pub fn false_label(&self) -> Option<&str> {
-        let label = self.label.arch.as_deref()?;
-        let canonical = Target::parse(label).map_or_else(|_| label.to_owned(), |t| t.to_string());
-        let content = self.content.as_ref()?;
-        (content.arch(Some(label)) != canonical).then_some(label)
-    }
-
-    /// The kernels; `None` where they could not be read.
-    #[must_use]
-    pub fn kernels(&self) -> Option<&[String]> {
-        self.content.as_ref().map(Content::kernels)
-    }
-
-    /// The PTX ISA version, for PTX.
-    #[must_use]
-    pub fn ptx_isa(&self) -> Option<PtxIsa> {
-        match &self.content {
-            Some(Content::Ptx(ptx)) => Some(ptx.isa),
-            _ => self.label.ptx_isa,
         }
     }
 }

@@ -1,10 +1,13 @@
-//! Reads and writes the containers that GPU code travels in: PTX text, cubins, AMD code objects,
-//! fatbins, LLVM OffloadBinary, and host ELF files that hold any of them.
+//! Reads and writes GPU code and the formats made for it: PTX text, cubins, AMD code objects,
+//! fatbins, LLVM OffloadBinary, clang's offload bundles.
 //!
-//! - [`scan::scan`] finds every device image in the bytes of a file, whatever it is inside of.
+//! It unpacks nothing and looks into no other file: finding images in executables, archives and
+//! wheels is the work of the crate `offload_audit`, which the runtime does without.
+//!
+//! - [`image`] tells what an image is, by its own bytes.
 //! - [`arch`] is the table of GPU architectures, [`target`] one of them with its modes.
 //! - [`select`] ranks images for a device: the rules that the runtime follows.
-//! - [`offload_binary`] and [`relocatable`] also write.
+//! - [`offload_binary`], [`fatbin`], [`bundle`] and [`relocatable`] also write.
 //!
 //! Parsers take bytes and never trust them: every read is bounds-checked, nothing is allocated by
 //! a length that the input names, and a fault is an [`Error`] with its offset, never a panic.
@@ -12,7 +15,9 @@
 
 pub mod arch;
 mod arch_table;
+pub mod bundle;
 pub mod bytes;
+pub mod ccob;
 pub mod cubin;
 pub mod elf;
 mod error;
@@ -26,9 +31,7 @@ pub mod policy;
 pub mod ptx;
 mod ptx_tokens;
 pub mod relocatable;
-pub mod scan;
 pub mod select;
-mod sweep;
 pub mod target;
 
 pub use error::{Error, Result};

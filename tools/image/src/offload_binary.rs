@@ -1,9 +1,16 @@
 //! LLVM's OffloadBinary: images with key-value strings, several in a row.
 //!
 //! Version 1 holds one image and several stand one after another; version 2 holds several; version
-//! 3 may be compressed, which is told as an error here. Source: LLVM's `OffloadBinary.h`.
+//! 3 may be compressed. [`Packed`] tells a compressed one, and whoever has a decompressor restores
+//! it; to [`OffloadBinary::parse`] it is an error. Source: LLVM's `OffloadBinary.h`.
 //!
-//! We write version 1: every LLVM that knows the format reads it, and LLVM 22 writes it too.
+//! The build writes version 1: every LLVM that knows the format reads it, and LLVM 22 writes it too.
+
+mod packed;
+mod write;
+
+pub use packed::Packed;
+pub use write::{write, write_v2, NewImage};
 
 use crate::bytes::Bytes;
 use crate::error::{Error, Result};
@@ -110,7 +117,7 @@ impl<'a> OffloadBinary<'a> {
             return Err(Error::unsupported(
                 "OffloadBinary",
                 bytes.file_offset(32),
-                "it is compressed, which this version does not unpack",
+                "it is compressed, which is not unpacked here",
             ));
         }
         let first = whole.u64(16, "OffloadBinary entries offset")?;
@@ -224,70 +231,6 @@ fn entry<'a>(
         strings,
         image,
     })
-}
-
-/// An image to write.
-#[derive(Debug, Clone)]
-pub struct NewImage<'a> {
-    /// One of [`image_kind`].
-    pub image_kind: u16,
-    /// One of [`offload_kind`].
-    pub offload_kind: u16,
-    /// The keys and values, in the order to write.
-    pub strings: Vec<(&'a str, &'a str)>,
-    /// The image.
-    pub data: &'a [u8],
-}
-
-/// Writes images as version 1 binaries, one after another: the same images give the same bytes.
-#[must_use]
-pub fn write(images: &[NewImage<'_>]) -> Vec<u8> {
-    let mut out = Vec::new();
-    for image in images {
-        write_one(&mut out, image);
-    }
-    out
-}
-
-fn write_one(out: &mut Vec<u8>, image: &NewImage<'_>) {
-    let base = out.len() as u64;
-    let table_at = HEADER + ENTRY;
-    let text_at = table_at + 16 * image.strings.len() as u64;
-    let mut table = Vec::new();
-    let mut text = Vec::new();
-    for (key, value) in &image.strings {
-        for part in [key, value] {
-            table.extend_from_slice(&(text_at + text.len() as u64).to_le_bytes());
-            text.extend_from_slice(part.as_bytes());
-            text.push(0);
-        }
-    }
-    let image_at = align(text_at + text.len() as u64);
-    let size = align(image_at + image.data.len() as u64);
-
-    out.extend_from_slice(MAGIC);
-    out.extend_from_slice(&1_u32.to_le_bytes());
-    for word in [size, HEADER, ENTRY] {
-        out.extend_from_slice(&word.to_le_bytes());
-    }
-    out.extend_from_slice(&image.image_kind.to_le_bytes());
-    out.extend_from_slice(&image.offload_kind.to_le_bytes());
-    out.extend_from_slice(&0_u32.to_le_bytes());
-    let image_size = image.data.len() as u64;
-    for word in [table_at, image.strings.len() as u64, image_at, image_size] {
-        out.extend_from_slice(&word.to_le_bytes());
-    }
-    out.extend_from_slice(&table);
-    out.extend_from_slice(&text);
-    pad(out, base, image_at);
-    out.extend_from_slice(image.data);
-    pad(out, base, size);
-}
-
-fn pad(out: &mut Vec<u8>, base: u64, to: u64) {
-    while (out.len() as u64) < base + to {
-        out.push(0);
-    }
 }
 
 fn align(length: u64) -> u64 {

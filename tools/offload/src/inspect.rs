@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use offload_image::scan::scan;
+use offload_audit::scan::scan;
 
 use crate::cli::{Format, InspectArgs};
 use crate::failure::{Failure, Outcome};

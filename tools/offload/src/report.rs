@@ -2,11 +2,9 @@
 
 use std::path::Path;
 
-use offload_image::image::{Compression, Image};
-use offload_image::scan::Scan;
+use offload_audit::image::Image;
+use offload_audit::scan::Scan;
 use serde::Serialize;
-
-use crate::files;
 
 /// The version of the format.
 pub const SCHEMA: u32 = 1;
@@ -26,7 +24,7 @@ pub struct FileReport {
     pub whole: bool,
 }
 
-/// One image. What cannot be known is `null`: the kernels of an image that is compressed, say.
+/// One image. What cannot be known is `null`: the kernels of an image that is malformed, say.
 #[derive(Serialize)]
 pub struct ImageReport {
     pub kind: String,
@@ -49,7 +47,7 @@ pub struct ImageReport {
 }
 
 impl FileReport {
-    pub fn new(path: &Path, found: &Scan<'_>) -> Self {
+    pub fn new(path: &Path, found: &Scan) -> Self {
         Self {
             path: path.display().to_string(),
             images: found.images.iter().map(ImageReport::new).collect(),
@@ -59,9 +57,8 @@ impl FileReport {
 }
 
 impl ImageReport {
-    pub fn new(image: &Image<'_>) -> Self {
+    pub fn new(image: &Image) -> Self {
         let container = &image.location.container;
-        let raw = image.compression == Compression::None;
         Self {
             kind: image.kind.to_string(),
             arch: image.arch(),
@@ -69,9 +66,11 @@ impl ImageReport {
             section: image.location.section.clone(),
             offset: image.location.offset,
             compression: image.compression.name(),
-            size: image.data.len() as u64,
+            size: image.size,
             unpacked_size: image.unpacked_size,
-            sha256: raw.then(|| files::sha256(image.data)),
+            sha256: image
+                .sha256
+                .map(|hash| hash.iter().map(|byte| format!("{byte:02x}")).collect()),
             kernels: image.kernels().map(<[String]>::to_vec),
             ptx_isa: image.ptx_isa().map(|isa| isa.to_string()),
             policy: image.label.policy.clone(),

@@ -3,10 +3,10 @@
 use std::io::Write;
 use std::path::PathBuf;
 
+use offload_audit::scan::scan;
 use offload_image::image::Kind;
 use offload_image::near::nearest;
 use offload_image::policy::PtxPolicy;
-use offload_image::scan::scan;
 use serde::Serialize;
 
 use crate::breach::{of_image, Found};

@@ -56,19 +56,40 @@ fn what_is_written_is_read_back() {
             data: b"odd",
         },
     ];
-    let bytes = write(&images);
-    assert_eq!(bytes.len() % 8, 0);
-    assert_eq!(bytes, write(&images));
-    let found = OffloadBinary::parse_all(Bytes::new(&bytes)).unwrap();
-    assert_eq!(found.len(), 2);
-    for (binary, image) in found.iter().zip(&images) {
-        let entry = &binary.entries[0];
-        assert_eq!(entry.image_kind, image.image_kind);
-        assert_eq!(entry.offload_kind, image.offload_kind);
-        assert_eq!(entry.strings, image.strings);
-        let stored = entry.image.unwrap();
-        assert_eq!(stored.data(), image.data);
-        assert_eq!(stored.base() % 8, 0);
+    assert_eq!(write(&images), write(&images));
+    assert_eq!(write_v2(&images), write_v2(&images));
+    for (bytes, binaries) in [(write(&images), 2), (write_v2(&images), 1)] {
+        assert_eq!(bytes.len() % 8, 0);
+        let found = OffloadBinary::parse_all(Bytes::new(&bytes)).unwrap();
+        assert_eq!(found.len(), binaries);
+        let entries: Vec<_> = found.iter().flat_map(|binary| &binary.entries).collect();
+        assert_eq!(entries.len(), images.len());
+        for (entry, image) in entries.iter().zip(&images) {
+            assert_eq!(entry.image_kind, image.image_kind);
+            assert_eq!(entry.offload_kind, image.offload_kind);
+            assert_eq!(entry.strings, image.strings);
+            let stored = entry.image.unwrap();
+            assert_eq!(stored.data(), image.data);
+            assert_eq!(stored.base() % 8, 0);
+        }
+    }
+}
+
+#[test]
+fn a_compressed_binary_is_told_and_can_be_restored() {
+    let plain = two_entries(3, 40);
+    let mut bytes = plain.clone();
+    bytes[32..40].copy_from_slice(&(plain.len() as u64).to_le_bytes());
+    // "Packed" as it is: unpacking is not done here.
+    let packed = Packed::parse(Bytes::new(&bytes)).unwrap().unwrap();
+    assert_eq!(packed.unpacked_size, plain.len() as u64 - 40);
+    assert_eq!(packed.restore(packed.body.data()), plain);
+    assert!(Packed::parse(Bytes::new(&plain)).unwrap().is_none());
+    assert!(Packed::parse(Bytes::new(LLVM)).unwrap().is_none());
+    for (at, value) in [(8, 0xff), (8, 39), (16, 39), (32, 39)] {
+        let mut bytes = bytes.clone();
+        bytes[at..at + 8].copy_from_slice(&u64::to_le_bytes(value));
+        assert!(Packed::parse(Bytes::new(&bytes)).is_err(), "{at}");
     }
 }
 

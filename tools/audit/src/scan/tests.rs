@@ -1,46 +1,59 @@
+use offload_image::elf::{self, Elf};
+use offload_image::fatbin;
+use offload_image::image::Kind;
+use offload_image::offload_binary::{self, image_kind, offload_kind, write, NewImage};
+use offload_image::relocatable::{self, Machine};
+
 use super::*;
-use crate::offload_binary::{offload_kind, write, NewImage};
-use crate::relocatable::{self, Machine};
 
 pub(super) const DATA: &[(&str, &[u8])] = &[
-    ("tiny.ptx", include_bytes!("../../tests/data/tiny.ptx")),
+    (
+        "tiny.ptx",
+        include_bytes!("../../../image/tests/data/tiny.ptx"),
+    ),
     (
         "sm_75.old",
-        include_bytes!("../../tests/data/sm_75.old.cubin"),
+        include_bytes!("../../../image/tests/data/sm_75.old.cubin"),
     ),
     (
         "sm_90a.new",
-        include_bytes!("../../tests/data/sm_90a.new.cubin"),
+        include_bytes!("../../../image/tests/data/sm_90a.new.cubin"),
     ),
-    ("gfx90a", include_bytes!("../../tests/data/gfx90a.elf")),
-    ("raw.fatbin", include_bytes!("../../tests/data/raw.fatbin")),
+    (
+        "gfx90a",
+        include_bytes!("../../../image/tests/data/gfx90a.elf"),
+    ),
+    (
+        "raw.fatbin",
+        include_bytes!("../../../image/tests/data/raw.fatbin"),
+    ),
     (
         "default.fatbin",
-        include_bytes!("../../tests/data/default.fatbin"),
+        include_bytes!("../../../image/tests/data/default.fatbin"),
     ),
     (
         "speed.fatbin",
-        include_bytes!("../../tests/data/speed.fatbin"),
+        include_bytes!("../../../image/tests/data/speed.fatbin"),
     ),
     (
         "llvm22.offload",
-        include_bytes!("../../tests/data/llvm22.offload"),
+        include_bytes!("../../../image/tests/data/llvm22.offload"),
     ),
-    ("host.o", include_bytes!("../../tests/data/host.o")),
+    ("host.o", include_bytes!("../../../image/tests/data/host.o")),
 ];
 
-fn data(name: &str) -> &'static [u8] {
+pub(super) fn data(name: &str) -> &'static [u8] {
     DATA.iter().find(|(found, _)| *found == name).unwrap().1
 }
 
 /// Kind, arch, container, section of each image, and that there are no problems.
-fn found(bytes: &[u8]) -> Vec<String> {
+pub(super) fn found(bytes: &[u8]) -> Vec<String> {
     let scan = scan(bytes);
     assert_eq!(scan.problems, []);
     lines(&scan)
 }
 
-fn lines(scan: &Scan<'_>) -> Vec<String> {
+pub(super) fn lines(scan: &Scan) -> Vec<String> {
     scan.images
         .iter()
         .map(|image| {
@@ -73,6 +86,27 @@ pub(super) fn packed(policy: &str) -> Vec<u8> {
     ])
 }
 
+/// The images with their unpacked bytes.
+#[derive(Default)]
+pub(super) struct Kept(pub Vec<(Image, Vec<u8>)>);
+
+impl Sink for Kept {
+    fn image(&mut self, image: Image, bytes: Option<&[u8]>) {
+        self.0.push((image, bytes.unwrap_or_default().to_vec()));
+    }
+    fn problem(&mut self, problem: Problem) {
+        panic!("{problem}");
+    }
+    fn member(&mut self, _: Member) {}
+}
+
+/// The unpacked bytes of every image; there must not be a problem.
+pub(super) fn contents(bytes: &[u8]) -> Vec<Vec<u8>> {
+    let mut kept = Kept::default();
+    scan_into(bytes, None, &Options::default(), &mut kept);
+    kept.0.into_iter().map(|(_, bytes)| bytes).collect()
+}
+
 pub(super) fn object(binaries: &[&[u8]]) -> Vec<u8> {
     let mut out = Vec::new();
     relocatable::write(&mut out, Machine::X86_64, binaries).unwrap();
@@ -80,8 +114,8 @@ pub(super) fn object(binaries: &[&[u8]]) -> Vec<u8> {
 }
 
 /// The host object with something appended, as a self-extracting program would have.
-fn appended(bytes: &[u8]) -> Vec<u8> {
-    let mut out = include_bytes!("../../tests/data/plain.o").to_vec();
+pub(super) fn appended(bytes: &[u8]) -> Vec<u8> {
+    let mut out = include_bytes!("../../../image/tests/data/plain.o").to_vec();
     out.extend_from_slice(b"odd");
     out.extend_from_slice(bytes);
     out
@@ -113,27 +147,31 @@ fn fatbins() {
     assert_eq!(kernels, [["fill", "nothing"], ["fill", "nothing"]]);
     assert_eq!(scanned.images[1].ptx_isa().unwrap().to_string(), "8.8");
     assert!(
-        !scanned.images[1].data.ends_with(&[0]),
+        !contents(data("raw.fatbin"))[1].ends_with(&[0]),
         "padding is no part of PTX"
     );
-    let compressed = scan(data("speed.fatbin"));
-    assert!(compressed
-        .images
-        .iter()
-        .all(|image| image.kernels().is_none()));
-    assert_eq!(compressed.images[0].unpacked_size, 4328);
+    // However they are packed, the same images come out.
+    for name in ["default.fatbin", "speed.fatbin"] {
+        assert_eq!(contents(data(name)), contents(data("raw.fatbin")), "{name}");
+        let packed = scan(data(name));
+        for (one, other) in packed.images.iter().zip(&scanned.images) {
+            assert_eq!(one.kernels(), other.kernels());
+            assert_eq!(one.sha256, other.sha256);
+            assert_eq!(one.unpacked_size, other.unpacked_size);
+        }
+    }
 }
 
 #[test]
 fn padding_is_no_part_of_an_image() {
-    let cubin: &[u8] = include_bytes!("../../tests/data/sm_100f.new.cubin");
+    let cubin: &[u8] = include_bytes!("../../../image/tests/data/sm_100f.new.cubin");
     assert_ne!(cubin.len() % 8, 0);
     for padding in [0, 6, 15] {
         let padded = [cubin, &vec![0; padding]].concat();
-        assert_eq!(scan(&padded).images[0].data, cubin);
+        assert_eq!(contents(&padded), [cubin]);
     }
     let more = [cubin, b"\0\0more"].concat();
-    assert_eq!(scan(&more).images[0].data, more);
+    assert_eq!(contents(&more), [&more[..]]);
     for name in ["sm_75.old", "sm_90a.new", "gfx90a"] {
         let elf = Elf::parse(Bytes::new(data(name))).unwrap();
         assert_eq!(elf.extent(), data(name).len() as u64, "{name}");
@@ -153,7 +191,7 @@ fn ptx_of_a_host_file_in_all_its_places() {
     );
     let scanned = scan(data("host.o"));
     let bare = &scanned.images[0];
-    assert_eq!(bare.data, data("tiny.ptx"));
+    assert_eq!(contents(data("host.o"))[3], data("tiny.ptx"));
     let at = bare.location.offset as usize;
     assert_eq!(&data("host.o")[at..at + 8], b".version");
 }
@@ -234,7 +272,7 @@ fn a_broken_section_is_a_problem_and_hides_nothing() {
     bytes[magic] = 0x51;
     let scanned = scan(&bytes);
     assert_eq!(scanned.problems.len(), 1);
-    assert_eq!(scanned.problems[0].offset(), magic as u64);
+    assert_eq!(scanned.problems[0].error.offset(), magic as u64);
     assert_eq!(
         lines(&scanned),
         [
@@ -253,7 +291,7 @@ fn a_faulty_image_in_a_container_is_listed_and_told() {
     // OS ABI of the cubin.
     bytes[at + 7] = 0;
     let scanned = scan(&bytes);
-    assert_eq!(scanned.problems[0].offset(), at as u64 + 7);
+    assert_eq!(scanned.problems[0].error.offset(), at as u64 + 7);
     assert_eq!(scanned.images.len(), 2);
     assert_eq!(scanned.images[0].arch().as_deref(), Some("sm_90a"));
     assert!(scanned.images[0].content.is_none());
@@ -301,12 +339,27 @@ fn unknown_files_are_problems() {
     for (bytes, says) in [
         (&b""[..], "it is empty"),
         (b"#!/bin/sh\nexit 0\n", "#!/bin/sh"),
-        (b"!<arch>\n", "ar archive"),
     ] {
         let scanned = scan(bytes);
         assert!(scanned.images.is_empty());
+        assert_eq!(scanned.state(), &State::NotBinary);
         let said = scanned.problems[0].to_string();
         assert!(said.contains(says), "{said}");
+    }
+}
+
+#[test]
+fn what_holds_other_files_and_is_not_read_is_told() {
+    for (start, name) in [
+        (&b"\x1f\x8b\x08"[..], "gzip"),
+        (b"\xfd7zXZ\0", "xz"),
+        (b"BZh9", "bzip2"),
+        (b"\x28\xb5\x2f\xfd", "zstd"),
+    ] {
+        let scanned = scan(start);
+        assert_eq!(scanned.state(), &State::Unreadable);
+        let said = scanned.problems[0].to_string();
+        assert!(said.contains(name), "{said}");
     }
 }
 
@@ -339,22 +392,4 @@ fn sections_that_overlap_are_not_walked_again_and_again() {
         scanned.problems[0].to_string().contains("overlap"),
         "{scanned:?}"
     );
-}
-
-#[test]
-fn a_compressed_bundle_is_told_until_it_can_be_read() {
-    let mut bytes = data("host.o").to_vec();
-    let at = scan(&bytes).images[3].location.offset as usize;
-    let fatbin = memchr::memmem::rfind(&bytes[..at], fatbin::MAGIC).unwrap();
-    let name = memchr::memmem::find(&bytes, b"__nv_relfatbin").unwrap();
-    bytes[name] = b'x';
-    bytes[fatbin..fatbin + 4].copy_from_slice(b"CCOB");
-    // An LZ4 block starts with plain text, which would be found as such.
-    bytes[fatbin + 4..at + 200].fill(0xaa);
-    let scanned = scan(&bytes);
-    assert_eq!(scanned.images.len(), 3);
-    assert!(scanned.problems[0]
-        .to_string()
-        .contains("compressed clang offload bundle"));
-    assert_eq!(scanned.problems[0].offset(), fatbin as u64);
 }

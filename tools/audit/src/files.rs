@@ -1,0 +1,75 @@
+//! Files and folders by their paths.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use walkdir::WalkDir;
+
+use crate::map;
+use crate::scan::{scan_into, Options, Sink};
+
+/// Something in a folder.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Found {
+    /// A file.
+    File(PathBuf),
+    /// A link, which is not followed: what is in the folder is found in its own place, and what is
+    /// not is none of the folder's.
+    Link {
+        /// The link.
+        path: PathBuf,
+        /// What it points to.
+        target: PathBuf,
+        /// Whether that is outside of the folder, or not there.
+        outside: bool,
+    },
+}
+
+/// The files of a folder and of the folders in it, in the order of their names; for a file itself,
+/// that file. A link that is given as `root` is followed. Sockets, pipes and devices are left out.
+///
+/// # Errors
+/// Folders that cannot be read.
+pub fn list(root: &Path) -> io::Result<Vec<Found>> {
+    if !fs::metadata(root)?.is_dir() {
+        return Ok(vec![Found::File(root.to_owned())]);
+    }
+    let real = fs::canonicalize(root)?;
+    let mut found = Vec::new();
+    for entry in WalkDir::new(root).follow_links(false).sort_by_file_name() {
+        let entry = entry?;
+        let path = entry.path();
+        if entry.file_type().is_file() {
+            found.push(Found::File(path.to_owned()));
+        } else if entry.file_type().is_symlink() && entry.depth() > 0 {
+            found.push(Found::Link {
+                target: fs::read_link(path)?,
+                outside: !fs::canonicalize(path).is_ok_and(|end| end.starts_with(&real)),
+                path: path.to_owned(),
+            });
+        }
+    }
+    Ok(found)
+}
+
+/// Tells a sink everything that is in a file.
+///
+/// # Errors
+/// The file cannot be opened or read; faults in its bytes go to the sink.
+pub fn scan_file(path: &Path, options: &Options, sink: &mut dyn Sink) -> io::Result<()> {
+    let file = map::open(path)?;
+    let folder = path
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty());
+    scan_into(
+        file.bytes(),
+        Some(folder.unwrap_or(Path::new("."))),
+        options,
+        sink,
+    );
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;

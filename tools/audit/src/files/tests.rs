@@ -1,0 +1,51 @@
+use super::*;
+use crate::scan::{Scan, State};
+
+const PTX: &[u8] = include_bytes!("../../../image/tests/data/tiny.ptx");
+
+#[test]
+fn folders_are_listed_in_order() {
+    let room = tempfile::tempdir().unwrap();
+    let at = |name: &str| room.path().join(name);
+    fs::create_dir(at("b")).unwrap();
+    for name in ["b/k.ptx", "a.ptx", "c"] {
+        fs::write(at(name), PTX).unwrap();
+    }
+    let files = ["a.ptx", "b/k.ptx", "c"].map(|name| Found::File(at(name)));
+    assert_eq!(list(room.path()).unwrap(), files);
+    assert_eq!(list(&at("c")).unwrap(), [Found::File(at("c"))]);
+    assert!(list(&at("d")).is_err());
+    let mut found = Scan::default();
+    scan_file(&at("c"), &Options::default(), &mut found).unwrap();
+    assert_eq!(found.state(), &State::Images);
+}
+
+#[cfg(unix)]
+#[test]
+fn links_are_told_and_not_followed() {
+    let (room, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let at = |name: &str| room.path().join(name);
+    fs::write(at("k.ptx"), PTX).unwrap();
+    fs::write(other.path().join("out.ptx"), PTX).unwrap();
+    let targets = [
+        ("in", at("k.ptx"), false),
+        ("loop", room.path().to_owned(), false),
+        ("nowhere", at("gone"), true),
+        ("out", other.path().to_owned(), true),
+    ];
+    for (name, target, _) in &targets {
+        std::os::unix::fs::symlink(target, at(name)).unwrap();
+    }
+    let mut wanted: Vec<Found> = targets
+        .into_iter()
+        .map(|(name, target, outside)| Found::Link {
+            path: at(name),
+            target,
+            outside,
+        })
+        .collect();
+    wanted.insert(1, Found::File(at("k.ptx")));
+    assert_eq!(list(room.path()).unwrap(), wanted);
+    // What is given by name is meant.
+    assert_eq!(list(&at("in")).unwrap(), [Found::File(at("in"))]);
+}

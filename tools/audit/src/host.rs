@@ -1,0 +1,233 @@
+//! Host files: executables, libraries and objects of any system, as far as GPU code goes. Their
+//! sections are found, those for GPU code are read by their names, and the rest is swept.
+
+use object::read::macho::{FatArch, MachOFatFile32, MachOFatFile64};
+use object::{FileKind, Object, ObjectSection};
+use offload_image::bytes::Bytes;
+use offload_image::elf::{Elf, SHT_LLVM_OFFLOADING};
+use offload_image::{bundle, Error, Result};
+
+use crate::gpu::Stopped;
+use crate::place::Place;
+use crate::walker::{Seen, Walker};
+use crate::{hints, sweep};
+
+/// A host file whose sections are known.
+pub(crate) struct Host<'a> {
+    /// The word for its format; empty for bytes of no known one.
+    pub format: &'static str,
+    pub bytes: Bytes<'a>,
+    pub sections: Vec<Section<'a>>,
+    /// What it says of GPU code in other places.
+    pub hints: Vec<String>,
+}
+
+/// One section.
+pub(crate) struct Section<'a> {
+    pub name: String,
+    pub bytes: Bytes<'a>,
+    reader: Option<Reader>,
+}
+
+/// What a section holds, by its name or type.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Reader {
+    Fatbins,
+    Bundles,
+    OffloadBinaries,
+    /// An image for the target in the section's name.
+    Target,
+}
+
+/// Names in PE files end after eight bytes, those in Mach-O files have no dot.
+fn reader(name: &str) -> Option<Reader> {
+    match name {
+        ".nv_fatbin" | "__nv_relfatbin" | ".nv_fatb" | "__nv_rel" | "__nv_fatbin" => {
+            Some(Reader::Fatbins)
+        }
+        ".hip_fatbin" | ".hip_fat" | "__hip_fatbin" => Some(Reader::Bundles),
+        ".llvm.offloading" | "__llvm_offload" => Some(Reader::OffloadBinaries),
+        _ if target_of(name).is_some() => Some(Reader::Target),
+        _ => None,
+    }
+}
+
+/// The id after the magic of a bundle, which old object files and SYCL libraries name sections by.
+fn target_of(name: &str) -> Option<&str> {
+    let magic = std::str::from_utf8(bundle::MAGIC).unwrap_or_default();
+    name.strip_prefix(magic).filter(|id| !id.is_empty())
+}
+
+impl<'a> Host<'a> {
+    /// Bytes of no known format: no sections.
+    pub fn of_bytes(bytes: Bytes<'a>) -> Self {
+        Self {
+            format: "",
+            bytes,
+            sections: Vec::new(),
+            hints: Vec::new(),
+        }
+    }
+
+    pub fn of_elf(elf: &Elf<'a>) -> Self {
+        let sections = elf.sections.iter().map(|section| Section {
+            name: section.name.to_owned(),
+            bytes: section.bytes,
+            reader: match section.kind {
+                SHT_LLVM_OFFLOADING => Some(Reader::OffloadBinaries),
+                _ => reader(section.name),
+            },
+        });
+        Self {
+            format: "elf",
+            bytes: elf.bytes,
+            sections: sections.collect(),
+            hints: hints::of_elf(elf),
+        }
+    }
+
+    /// A COFF object, which has no magic number: any file of the right two bytes might be one.
+    pub fn of_coff(bytes: Bytes<'a>) -> Option<Self> {
+        match FileKind::parse(bytes.data()).ok()? {
+            FileKind::Coff | FileKind::CoffBig => Self::of_object(bytes).ok(),
+            _ => None,
+        }
+        .filter(|host| !host.sections.is_empty())
+    }
+
+    /// Any file that the crate `object` reads.
+    pub fn of_object(bytes: Bytes<'a>) -> Result<Self> {
+        let wrong =
+            |error: object::Error| Error::malformed("host file", bytes.base(), format!("{error}"));
+        let file = object::File::parse(bytes.data()).map_err(wrong)?;
+        let mut sections = Vec::new();
+        for section in file.sections() {
+            let name = section.name().map_err(wrong)?.to_owned();
+            let Some((start, size)) = section.file_range() else {
+                continue;
+            };
+            sections.push(Section {
+                bytes: bytes.slice(start, size, "section")?,
+                reader: reader(&name),
+                name,
+            });
+        }
+        let imports = file.imports().unwrap_or_default();
+        let names = imports.iter().map(|import| import.name());
+        Ok(Self {
+            format: match file.format() {
+                object::BinaryFormat::Coff => "coff",
+                object::BinaryFormat::Pe => "pe",
+                object::BinaryFormat::MachO => "macho",
+                _ => "elf",
+            },
+            bytes,
+            sections,
+            hints: hints::of_imports(names.filter_map(|name| std::str::from_utf8(name).ok())),
+        })
+    }
+
+    /// The name of the section that holds the byte at that offset.
+    pub fn section_at(&self, offset: u64) -> Option<&str> {
+        let holds = |section: &&Section<'_>| {
+            let start = section.bytes.base();
+            offset >= start && offset - start < section.bytes.len()
+        };
+        self.sections.iter().find(holds).map(|s| s.name.as_str())
+    }
+}
+
+/// The files in a Mach-O file for several processors; `None` for any other file.
+pub(crate) fn slices(bytes: Bytes<'_>) -> Result<Option<Vec<Bytes<'_>>>> {
+    let data = bytes.data();
+    let wrong =
+        |error: object::Error| Error::malformed("Mach-O file", bytes.base(), format!("{error}"));
+    let ranges: Vec<(u64, u64)> = match FileKind::parse(data) {
+        Ok(FileKind::MachOFat32) => MachOFatFile32::parse(data)
+            .map_err(wrong)?
+            .arches()
+            .iter()
+            .map(FatArch::file_range)
+            .collect(),
+        Ok(FileKind::MachOFat64) => MachOFatFile64::parse(data)
+            .map_err(wrong)?
+            .arches()
+            .iter()
+            .map(FatArch::file_range)
+            .collect(),
+        _ => return Ok(None),
+    };
+    let mut budget = bytes.len();
+    let mut found = Vec::new();
+    for (start, size) in ranges {
+        found.push(bytes.slice(start, size, "file in a Mach-O file")?);
+        budget = budget.checked_sub(size).ok_or_else(|| {
+            Error::malformed("Mach-O file", bytes.base(), "the files in it overlap")
+        })?;
+    }
+    Ok(Some(found))
+}
+
+impl Walker<'_> {
+    /// Walks a host file: first the sections that hold device code by their name or type, then
+    /// whatever no container has claimed.
+    pub fn host(&mut self, host: &Host<'_>, place: &Place) -> Seen {
+        let inner = place.inside(host.format);
+        let before = self.told();
+        let mut claimed = Vec::new();
+        let mut budget = host.bytes.len();
+        for section in &host.sections {
+            let Some(reader) = section.reader else {
+                continue;
+            };
+            let here = inner.in_section(Some(&section.name));
+            let length = section.bytes.len();
+            // Sections of hostile files may overlap, so that each byte would be read many times.
+            let walked = match budget.checked_sub(length) {
+                Some(rest) => {
+                    budget = rest;
+                    self.section(section, reader, &here)
+                }
+                None => Err(Stopped {
+                    at: 0,
+                    error: Error::malformed(
+                        "section",
+                        section.bytes.base(),
+                        "sections with device code overlap",
+                    ),
+                }),
+            };
+            match walked {
+                Ok(()) => claimed.push((section.bytes.base(), length)),
+                Err(Stopped { at, error }) => {
+                    claimed.push((section.bytes.base(), at));
+                    self.problem(error, &here);
+                }
+            }
+        }
+        sweep::sweep(self, host, &inner, claimed);
+        Seen::Host(if self.told() == before {
+            host.hints.clone()
+        } else {
+            Vec::new()
+        })
+    }
+
+    fn section(
+        &mut self,
+        section: &Section<'_>,
+        reader: Reader,
+        here: &Place,
+    ) -> std::result::Result<(), Stopped> {
+        let bytes = section.bytes;
+        match reader {
+            Reader::Fatbins => self.fatbins(bytes, here),
+            Reader::Bundles => self.bundles(bytes, here),
+            Reader::OffloadBinaries => self.offload_binaries(bytes, here),
+            Reader::Target => {
+                let id = target_of(&section.name).unwrap_or_default();
+                self.images_of_target(id, bytes, here)
+            }
+        }
+    }
+}

@@ -1,0 +1,25 @@
+//! How much may be unpacked, and how deep containers may be nested.
+
+/// Bounds on what hostile input can cost. Beyond the input itself, memory is bounded by
+/// `max_unpacked` for each level of packing, of which there are at most `max_depth`; real files have
+/// two.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// Bytes that one compressed blob, or one member of an archive, may unpack to.
+    pub max_unpacked: u64,
+    /// Bytes that all of them together may unpack to.
+    pub max_total: u64,
+    /// How many containers may be inside one another.
+    pub max_depth: u32,
+}
+
+impl Default for Limits {
+    /// One gibibyte for each, 64 for all, eight containers.
+    fn default() -> Self {
+        Self {
+            max_unpacked: 1 << 30,
+            max_total: 1 << 36,
+            max_depth: 8,
+        }
+    }
+}

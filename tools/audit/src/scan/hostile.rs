@@ -1,0 +1,103 @@
+//! Files cut short and with flipped bits: every one has to give an answer, in bounded time and
+//! memory, and never a panic.
+
+use std::time::{Duration, Instant};
+
+use super::containers::{zipped, FILES};
+use super::field_cases::{compressed, version_3, zlib};
+use super::tests::{data, object, packed, DATA};
+use super::*;
+use crate::unpack::zstd_frame;
+
+/// Enough for every fixture.
+const OPTIONS: Options = Options {
+    limits: Limits {
+        max_unpacked: 1 << 20,
+        max_total: 1 << 23,
+        max_depth: 8,
+    },
+    sha256: false,
+};
+/// What one scan of a small file may take, on a busy machine without optimisation.
+const SLOW: Duration = Duration::from_secs(10);
+const FLIPS: usize = 10_000;
+
+/// Every fixture and every container that the tests build, each below 10 KB.
+fn inputs() -> Vec<(String, Vec<u8>)> {
+    let given = DATA.iter().chain(FILES);
+    let mut all: Vec<_> = given
+        .map(|(name, b)| ((*name).to_owned(), b.to_vec()))
+        .collect();
+    let bundle = offload_image::bundle::write(&[
+        ("host-x86_64-unknown-linux--", b""),
+        ("hipv4-amdgcn-amd-amdhsa--gfx90a", data("tiny.ptx")),
+    ]);
+    for (version, method) in [(1, 0), (2, 1), (3, 0)] {
+        let payload = if method == 0 {
+            zlib(&bundle)
+        } else {
+            zstd_frame(&bundle)
+        };
+        let bytes = compressed(version, method, &payload, bundle.len());
+        all.push((format!("ccob {version}"), bytes));
+    }
+    all.push(("bundle".to_owned(), bundle));
+    all.push(("v3 zstd".to_owned(), version_3(zstd_frame)));
+    all.push(("v3 zlib".to_owned(), version_3(zlib)));
+    all.push(("packed.o".to_owned(), object(&[&packed("embed")])));
+    let members = [("a.o", data("host.o")), ("b.ptx", data("tiny.ptx"))];
+    all.push(("wheel".to_owned(), zipped(&members)));
+    all
+}
+
+fn answer(name: &str, bytes: &[u8]) -> Scan {
+    let start = Instant::now();
+    let scanned = scan_with(bytes, &OPTIONS);
+    assert!(start.elapsed() < SLOW, "{name}: {:?}", start.elapsed());
+    for image in &scanned.images {
+        // Of what was not unpacked, the size is what the container says.
+        let unpacked = image.content.is_some();
+        assert!(!unpacked || image.unpacked_size <= OPTIONS.limits.max_unpacked);
+    }
+    scanned
+}
+
+#[test]
+fn every_truncation_is_an_answer() {
+    for (name, bytes) in inputs() {
+        for length in 0..bytes.len() {
+            let scanned = answer(&name, &bytes[..length]);
+            let whole = scanned.problems.is_empty();
+            assert!(
+                !whole || !name.ends_with("fatbin") && !name.starts_with("ccob"),
+                "{name} cut at {length} passes"
+            );
+        }
+        if name != "thin.a" {
+            assert_eq!(answer(&name, &bytes).problems, [], "{name} whole");
+        }
+    }
+}
+
+#[test]
+fn every_bit_flip_is_an_answer() {
+    let mut seed: u64 = 0x9e37_79b9_7f4a_7c15;
+    let mut next = || {
+        seed ^= seed << 13;
+        seed ^= seed >> 7;
+        seed ^= seed << 17;
+        seed
+    };
+    for (name, bytes) in inputs() {
+        for _ in 0..FLIPS {
+            let mut mutant = bytes.clone();
+            for _ in 0..=next() % 4 {
+                let at = (next() % mutant.len() as u64) as usize;
+                // Half of them in the head, where the tables are.
+                let at = if next() % 2 == 0 { at } else { at % 128 };
+                mutant[at] ^= 1 << (next() % 8);
+            }
+            answer(&name, &mutant);
+        }
+    }
+}
