@@ -7,14 +7,17 @@ use std::result::Result as StdResult;
 
 use offload_image::bundle::{self, Bundle};
 use offload_image::bytes::Bytes;
+use offload_image::elf::{EM_AMDGPU, EM_CUDA};
 use offload_image::fatbin::{EntryKind, Fatbin};
 use offload_image::image::{Compression, Kind};
 use offload_image::offload_binary::{image_kind, OffloadBinary, Packed as PackedBinary, ALIGN};
 use offload_image::policy::PtxPolicy;
 use offload_image::{ccob, Error, Result};
 
+use crate::format::Format;
 use crate::image::Label;
 use crate::place::{Packed, Place};
+use crate::scan::Unpack;
 use crate::unpack;
 use crate::walker::Walker;
 
@@ -49,6 +52,23 @@ fn in_a_row(
             Ok(length) => at = at.saturating_add(length.max(1)),
             Err(error) => return Err(Stopped { at, error }),
         }
+    }
+}
+
+/// So many bytes tell of every image what it is: PTX may start with comments.
+const HEAD: u64 = 4096;
+
+/// The kind of an image by its first bytes; `None` where they are none that is known.
+fn kind_of(head: &[u8]) -> Option<Kind> {
+    let bytes = Bytes::new(head);
+    match Format::of(bytes) {
+        Format::Ptx => Some(Kind::Ptx),
+        Format::Elf => match bytes.u16(18, "ELF machine") {
+            Ok(EM_CUDA) => Some(Kind::Cubin),
+            Ok(EM_AMDGPU) => Some(Kind::Gfx),
+            _ => None,
+        },
+        _ => None,
     }
 }
 
@@ -145,6 +165,22 @@ impl Walker<'_> {
                 size: Some(entry.payload.len()),
                 compression,
             };
+            match self.options.unpack {
+                Unpack::Contents => {}
+                Unpack::Labels => {
+                    self.packed(kind, size, blob, &inner);
+                    continue;
+                }
+                Unpack::Kinds => {
+                    let head = self.head(compression, entry.payload, size);
+                    let known = head.as_deref().ok().and_then(kind_of);
+                    self.packed(known.unwrap_or(kind), size, blob, &inner);
+                    if let Err(error) = head {
+                        self.problem(error, &inner);
+                    }
+                    continue;
+                }
+            }
             let done = self.unpacked(compression, entry.payload, size, |walker, data| {
                 let here = inner.unpacked(blob);
                 let bytes = Bytes::new(data);
@@ -157,6 +193,12 @@ impl Walker<'_> {
                 self.problem(error, &inner);
             }
         }
+    }
+
+    fn head(&mut self, compression: Compression, blob: Bytes<'_>, size: u64) -> Result<Vec<u8>> {
+        self.spend(size, blob)?;
+        let limit = self.options.limits.max_unpacked;
+        unpack::unpack_head(compression, blob, size, limit, HEAD)
     }
 
     /// Bundles in a row, compressed ones among them.

@@ -16,14 +16,29 @@ use crate::walker::Walker;
 pub struct Options {
     /// What may be unpacked.
     pub limits: Limits,
+    /// How much of a compressed image is unpacked.
+    pub unpack: Unpack,
     /// Whether the images are hashed, which takes longer than finding them.
     pub sha256: bool,
+}
+
+/// How much is unpacked of an image that is compressed by itself, as in fatbins. Where one blob holds
+/// several images, all of it is unpacked: nothing else tells what is in it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Unpack {
+    /// Nothing: kind and architecture are what the container says.
+    Labels,
+    /// As much as tells the kind; the architecture is what the container says.
+    Kinds,
+    /// Everything.
+    Contents,
 }
 
 impl Default for Options {
     fn default() -> Self {
         Self {
             limits: Limits::default(),
+            unpack: Unpack::Contents,
             sha256: true,
         }
     }

@@ -92,6 +92,38 @@ pub fn unpack_start(
     }
 }
 
+/// The first bytes of what is unpacked: at least `wanted` where there are so many.
+///
+/// # Errors
+/// Malformed data, a size above `limit` where all of it has to be unpacked.
+pub fn unpack_head(
+    compression: Compression,
+    packed: Bytes<'_>,
+    size: u64,
+    limit: u64,
+    wanted: u64,
+) -> Result<Vec<u8>> {
+    let mut out = Vec::new();
+    match compression {
+        Compression::Zstd => {
+            let mut at = 0;
+            while let Some(length) = skippable(packed.tail(at))? {
+                at = at.saturating_add(length);
+            }
+            let rest = packed.tail(at);
+            let wrong = |why: String| Error::malformed("zstd frame", rest.base(), why);
+            let block = first_block(rest);
+            let frame = block.as_deref().unwrap_or(rest.data());
+            let mut decoder =
+                StreamingDecoder::new(frame).map_err(|error| wrong(error.to_string()))?;
+            read(&mut decoder, wanted, &mut out).map_err(wrong)?;
+        }
+        // An LZ4 block is unpacked as a whole, and fast.
+        _ => out = unpack(compression, packed, size, limit)?,
+    }
+    Ok(out)
+}
+
 /// Packs bytes as one zstd frame: the same bytes give the same frame.
 #[must_use]
 pub fn zstd_frame(bytes: &[u8]) -> Vec<u8> {
@@ -182,6 +214,38 @@ fn zstd(packed: Bytes<'_>, size: Option<u64>, allowed: u64, out: &mut Vec<u8>) -
     }
 }
 
+/// A frame of nothing but the first block of the frame at the start of the bytes. The decoder gives
+/// out nothing that is still in the window, which here is often as large as the image: it would
+/// unpack all of it to tell the first bytes.
+fn first_block(bytes: Bytes<'_>) -> Option<Vec<u8>> {
+    const WHAT: &str = "zstd frame";
+    let descriptor = bytes.u8(4, WHAT).ok()?;
+    let single = descriptor & 0x20 != 0;
+    let window = u64::from(!single);
+    let dictionary = [0, 1, 2, 4][usize::from(descriptor & 3)];
+    let size = match (descriptor >> 6, single) {
+        (0, false) => 0,
+        (flag, _) => 1_u64 << flag,
+    };
+    let header = 5 + window + dictionary + size;
+    let block = bytes.slice(header, 3, WHAT).ok()?.data();
+    let word = u32::from_le_bytes([block[0], block[1], block[2], 0]);
+    let length = match word >> 1 & 3 {
+        // One byte, repeated.
+        1 => 1,
+        _ => u64::from(word >> 3),
+    };
+    let mut frame = bytes
+        .slice(0, header + 3 + length, WHAT)
+        .ok()?
+        .data()
+        .to_vec();
+    // No checksum follows, and no further block.
+    *frame.get_mut(4)? &= !0x04;
+    *frame.get_mut(usize::try_from(header).ok()?)? |= 1;
+    Some(frame)
+}
+
 fn skippable(bytes: Bytes<'_>) -> Result<Option<u64>> {
     match bytes.data() {
         [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..] => {
@@ -192,3 +256,6 @@ fn skippable(bytes: Bytes<'_>) -> Result<Option<u64>> {
         _ => Ok(None),
     }
 }
+
+#[cfg(test)]
+mod tests;

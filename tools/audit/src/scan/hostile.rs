@@ -16,6 +16,7 @@ const OPTIONS: Options = Options {
         max_total: 1 << 23,
         max_depth: 8,
     },
+    unpack: Unpack::Contents,
     sha256: false,
 };
 /// What one scan of a small file may take, on a busy machine without optimisation.

@@ -163,6 +163,36 @@ fn fatbins() {
 }
 
 #[test]
+fn no_more_is_unpacked_than_was_asked_for() {
+    // An entry that says cubin and holds PTX.
+    let mut bytes = data("default.fatbin").to_vec();
+    let at = scan(&bytes).images[1].location.offset as usize - 0x50;
+    assert_eq!(bytes[at], 1);
+    bytes[at] = 2;
+    for (unpack, kind, read) in [
+        (Unpack::Labels, Kind::Cubin, false),
+        (Unpack::Kinds, Kind::Ptx, false),
+        (Unpack::Contents, Kind::Ptx, true),
+    ] {
+        let options = Options {
+            unpack,
+            ..Options::default()
+        };
+        let scanned = scan_with(&bytes, &options);
+        assert_eq!(scanned.problems, []);
+        // What is not compressed is read in any case.
+        assert!(scanned.images[0].content.is_some());
+        let image = &scanned.images[1];
+        assert_eq!((image.kind, image.content.is_some()), (kind, read));
+        assert_eq!(image.arch().as_deref(), Some("sm_80"));
+        assert_eq!(
+            (image.size, image.unpacked_size),
+            (203, 285 - u64::from(read))
+        );
+    }
+}
+
+#[test]
 fn padding_is_no_part_of_an_image() {
     let cubin: &[u8] = include_bytes!("../../../image/tests/data/sm_100f.new.cubin");
     assert_ne!(cubin.len() % 8, 0);
