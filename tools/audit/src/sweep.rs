@@ -11,59 +11,31 @@ use offload_image::elf::{self, Elf};
 use offload_image::fatbin::{self, Fatbin};
 use offload_image::image::Content;
 use offload_image::offload_binary::{self, OffloadBinary, Packed};
-use offload_image::{ccob, ptx, Error};
+use offload_image::{ccob, ptx, Error, Result};
 
 use crate::host::Host;
 use crate::place::Place;
 use crate::walker::Walker;
 
-/// So many false finds of one magic number are no accident. It is told as a problem, since the
-/// search stops there.
-const MAX_TRIES: u32 = 1 << 16;
-/// The same for what has to be unpacked to know.
-const MAX_UNPACKED: u32 = 1 << 6;
+/// So many structures that start well and then break are no accident: each may be as long as the
+/// file, and hostile input could have them share their bytes. It is told as a problem, since the
+/// search for that format stops there.
+const MAX_TRIES: u32 = 64;
 
 /// Ranges of the file: offset and length.
 type Ranges = Vec<(u64, u64)>;
 
 /// Searches what is not in `claimed`. Containers first, so that PTX inside them is not told twice.
 pub(crate) fn sweep(walker: &mut Walker<'_>, host: &Host<'_>, place: &Place, mut claimed: Ranges) {
-    for (magic, read, tries) in [
-        (ccob::MAGIC, read_ccob as Read, MAX_UNPACKED),
-        (bundle::MAGIC, read_bundle, MAX_TRIES),
-        (offload_binary::MAGIC, read_offload, MAX_TRIES),
-        (fatbin::MAGIC, read_fatbin, MAX_TRIES),
-        (elf::MAGIC, read_elf, MAX_TRIES),
+    for format in [
+        (ccob::MAGIC, may_be_ccob as MayBe, read_ccob as Read),
+        (bundle::MAGIC, may_be_bundle, read_bundle),
+        (offload_binary::MAGIC, may_be_offload, read_offload),
+        (fatbin::MAGIC, may_be_fatbin, read_fatbin),
+        (elf::MAGIC, may_be_elf, read_elf),
     ] {
-        let mut left = tries;
-        for gap in gaps(host.bytes, &mut claimed) {
-            let mut at = 0;
-            while let Some(found) = memmem::find(gap.tail(at).data(), magic) {
-                at = at.saturating_add(found as u64);
-                let bytes = gap.tail(at);
-                // The file itself starts with one of these.
-                let own = bytes.base() == host.bytes.base();
-                let here = place.in_section(host.section_at(bytes.base()));
-                match (!own).then(|| read(walker, bytes, &here)) {
-                    Some(Find::Read(length)) => {
-                        claimed.push((bytes.base(), length));
-                        at = at.saturating_add(length.max(1));
-                        continue;
-                    }
-                    Some(Find::Tried) => left = left.saturating_sub(1),
-                    Some(Find::Nothing) | None => {}
-                }
-                at = at.saturating_add(1);
-                if left == 0 {
-                    let error = Error::unsupported(
-                        "host file",
-                        gap.file_offset(at),
-                        "too many places look like device code and are none",
-                    );
-                    walker.problem(error, place);
-                    return;
-                }
-            }
+        if let Err(error) = search(walker, host, place, &mut claimed, format) {
+            walker.problem(error, place);
         }
     }
     for gap in gaps(host.bytes, &mut claimed) {
@@ -78,82 +50,116 @@ pub(crate) fn sweep(walker: &mut Walker<'_>, host: &Host<'_>, place: &Place, mut
     }
 }
 
-/// What a magic number turned out to be.
-enum Find {
-    /// The start of so many bytes that were told.
-    Read(u64),
-    /// No device code, which took some work to know.
-    Tried,
-    /// No device code, as was seen at once.
-    Nothing,
-}
+/// Whether the few bytes after a magic number go on as they have to.
+type MayBe = fn(Bytes<'_>) -> bool;
 
-/// Tells what stands at the start of the bytes; nothing, where the whole of it cannot be read.
-type Read = fn(&mut Walker<'_>, Bytes<'_>, &Place) -> Find;
+/// Tells what stands at the start of the bytes and gives its length; `None`, where the whole of it
+/// cannot be read.
+type Read = fn(&mut Walker<'_>, Bytes<'_>, &Place) -> Option<u64>;
 
-/// A whole header is no accident, so here a fault is told. It is unpacked from where its length is
-/// known.
-fn read_ccob(walker: &mut Walker<'_>, bytes: Bytes<'_>, place: &Place) -> Find {
-    if ccob::parse(bytes).is_err() {
-        return Find::Nothing;
-    }
-    match walker.compressed_bundle(bytes, place) {
-        Ok(length) => Find::Read(length),
-        Err(error) => {
-            walker.problem(error, place);
-            Find::Tried
+fn search(
+    walker: &mut Walker<'_>,
+    host: &Host<'_>,
+    place: &Place,
+    claimed: &mut Ranges,
+    (magic, may_be, read): (&[u8], MayBe, Read),
+) -> Result<()> {
+    let mut left = MAX_TRIES;
+    for gap in gaps(host.bytes, claimed) {
+        let mut at = 0;
+        while let Some(found) = memmem::find(gap.tail(at).data(), magic) {
+            at = at.saturating_add(found as u64);
+            let bytes = gap.tail(at);
+            at = at.saturating_add(1);
+            // The file itself starts with one of these.
+            if bytes.base() == host.bytes.base() || !may_be(bytes) {
+                continue;
+            }
+            let here = place.in_section(host.section_at(bytes.base()));
+            if let Some(length) = read(walker, bytes, &here) {
+                claimed.push((bytes.base(), length));
+                at = at.saturating_add(length.saturating_sub(1));
+                continue;
+            }
+            left -= 1;
+            if left == 0 {
+                return Err(Error::unsupported(
+                    "host file",
+                    bytes.base(),
+                    "too many places look like device code and are none",
+                ));
+            }
         }
     }
+    Ok(())
 }
 
-fn read_bundle(walker: &mut Walker<'_>, bytes: Bytes<'_>, place: &Place) -> Find {
-    let Ok(bundle) = Bundle::parse(bytes) else {
-        return Find::Tried;
-    };
+fn may_be_ccob(bytes: Bytes<'_>) -> bool {
+    ccob::parse(bytes).is_ok()
+}
+
+/// A whole header is no accident, so here a fault is told.
+fn read_ccob(walker: &mut Walker<'_>, bytes: Bytes<'_>, place: &Place) -> Option<u64> {
+    let walked = walker.compressed_bundle(bytes, place);
+    told(walker, walked, place)
+}
+
+fn told(walker: &mut Walker<'_>, walked: Result<u64>, place: &Place) -> Option<u64> {
+    walked.map_err(|error| walker.problem(error, place)).ok()
+}
+
+fn may_be_bundle(bytes: Bytes<'_>) -> bool {
+    bytes
+        .u64(24, "offload bundle")
+        .is_ok_and(|count| count < bytes.len() / 24)
+}
+
+fn read_bundle(walker: &mut Walker<'_>, bytes: Bytes<'_>, place: &Place) -> Option<u64> {
+    let bundle = Bundle::parse(bytes).ok()?;
     walker.bundle(&bundle, place);
-    Find::Read(bundle.length)
+    Some(bundle.length)
 }
 
-fn read_offload(walker: &mut Walker<'_>, bytes: Bytes<'_>, place: &Place) -> Find {
-    match Packed::parse(bytes) {
-        Ok(None) if OffloadBinary::parse(bytes).is_err() => return Find::Tried,
-        Err(_) => return Find::Tried,
-        Ok(_) => {}
-    }
-    match walker.offload_binary(bytes, place) {
-        Ok(length) => Find::Read(length),
-        Err(error) => {
-            walker.problem(error, place);
-            Find::Tried
-        }
-    }
+fn may_be_offload(bytes: Bytes<'_>) -> bool {
+    let version = bytes.u32(4, "OffloadBinary version");
+    let size = bytes.u64(8, "OffloadBinary size");
+    version.is_ok_and(|version| (1..=3).contains(&version))
+        && size.is_ok_and(|size| (32..=bytes.len()).contains(&size))
 }
 
-fn read_fatbin(walker: &mut Walker<'_>, bytes: Bytes<'_>, place: &Place) -> Find {
-    let Ok(fatbin) = Fatbin::parse(bytes) else {
-        return Find::Tried;
-    };
+fn read_offload(walker: &mut Walker<'_>, bytes: Bytes<'_>, place: &Place) -> Option<u64> {
+    if Packed::parse(bytes).ok()?.is_none() {
+        OffloadBinary::parse(bytes).ok()?;
+    }
+    let walked = walker.offload_binary(bytes, place);
+    told(walker, walked, place)
+}
+
+fn may_be_fatbin(bytes: Bytes<'_>) -> bool {
+    let version = bytes.u16(4, "fatbin version");
+    let size = bytes.u64(8, "fatbin payload size");
+    version == Ok(1) && size.is_ok_and(|size| size <= bytes.len())
+}
+
+fn read_fatbin(walker: &mut Walker<'_>, bytes: Bytes<'_>, place: &Place) -> Option<u64> {
+    let fatbin = Fatbin::parse(bytes).ok()?;
     walker.fatbin(&fatbin, place);
-    Find::Read(fatbin.length)
+    Some(fatbin.length)
 }
 
-fn read_elf(walker: &mut Walker<'_>, bytes: Bytes<'_>, place: &Place) -> Find {
-    // Most embedded ELF files are host code: do not read their tables.
-    if !bytes
+/// Most embedded ELF files are host code: their tables are not read.
+fn may_be_elf(bytes: Bytes<'_>) -> bool {
+    bytes
         .u16(18, "ELF machine")
         .is_ok_and(elf::is_device_machine)
-    {
-        return Find::Tried;
-    }
-    let length = Elf::parse(bytes).map(|inner| inner.extent());
-    let whole = length.and_then(|length| bytes.slice(0, length, "device image"));
-    match whole {
-        Ok(whole) if Content::parse(whole).is_ok() => match walker.image(whole, place) {
-            Ok(()) => Find::Read(whole.len()),
-            Err(_) => Find::Tried,
-        },
-        _ => Find::Tried,
-    }
+}
+
+fn read_elf(walker: &mut Walker<'_>, bytes: Bytes<'_>, place: &Place) -> Option<u64> {
+    let length = Elf::parse(bytes).ok()?.extent();
+    let whole = bytes.slice(0, length, "device image").ok()?;
+    Content::parse(whole).ok()?;
+    let walked = walker.image(whole, place).map(|()| length);
+    told(walker, walked, place)
 }
 
 /// What lies between the claimed ranges.

@@ -24,6 +24,9 @@ const SHT_DYNSYM: u32 = 11;
 /// shared. ptxas gives them an offset and a size all the same (measured on cubins of CUDA 11.8 to 13).
 const SHT_CUDA_NOBITS: [u32; 3] = [0x7000_0007, 0x7000_0009, 0x7000_000a];
 
+/// What the names of sections may have together, beyond the file's own size: room for small files
+/// with names that do not end.
+const NAMES: u64 = 1 << 22;
 const HEADER: u64 = 64;
 const SECTION_HEADER: u64 = 64;
 const SYMBOL: u64 = 24;
@@ -182,11 +185,22 @@ impl<'a> Elf<'a> {
                 format!("it is {names}, and there are {count} sections"),
             ));
         };
+        // As for symbols: many names may share their ends, and not be one long text each.
+        let mut budget = bytes.len().saturating_mul(4).saturating_add(NAMES);
         for index in 0..count {
             let header = headers.tail(index * SECTION_HEADER);
             let name = u64::from(header.u32(0, "ELF section name")?);
+            let name = name_table.c_str(name, "ELF section name");
+            let cost = name.as_ref().map_or(1 << 16, |name| name.len() as u64);
+            budget = budget.checked_sub(cost).ok_or_else(|| {
+                Error::malformed(
+                    "ELF section name",
+                    header.base(),
+                    "the names are too long together",
+                )
+            })?;
             self.sections.push(Section {
-                name: name_table.c_str(name, "ELF section name").unwrap_or("?"),
+                name: name.unwrap_or("?"),
                 kind: header.u32(4, "ELF section type")?,
                 link: header.u32(40, "ELF section link")?,
                 bytes: self.section_bytes(header)?,

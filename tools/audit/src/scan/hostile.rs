@@ -80,6 +80,25 @@ fn every_truncation_is_an_answer() {
     }
 }
 
+/// Headers one after another that all lead to one long table, which is broken at its end: whoever
+/// reads it for each header takes the product of the two.
+#[test]
+fn tables_that_many_headers_share_are_not_read_for_each() {
+    let mut bytes = b"nothing ".to_vec();
+    let (headers, entries) = (4000_u64, 40_000_u64);
+    for index in 0..headers {
+        bytes.extend_from_slice(offload_image::bundle::MAGIC);
+        // The first entry's id reaches to the table.
+        for word in [entries, 0, 0, 80 * (headers - index) - 56] {
+            bytes.extend_from_slice(&word.to_le_bytes());
+        }
+        bytes.resize(bytes.len() + 24, 0);
+    }
+    bytes.resize(bytes.len() + 24 * entries as usize, 0);
+    let scanned = answer("bundles", &bytes);
+    assert!(scanned.problems[0].to_string().contains("too many places"));
+}
+
 #[test]
 fn every_bit_flip_is_an_answer() {
     let mut seed: u64 = 0x9e37_79b9_7f4a_7c15;
