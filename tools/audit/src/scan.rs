@@ -175,6 +175,8 @@ pub fn scan_into(data: &[u8], folder: Option<&Path>, options: &Options, sink: &m
 #[cfg(test)]
 mod containers;
 #[cfg(test)]
+mod faults;
+#[cfg(test)]
 mod field_cases;
 #[cfg(test)]
 mod hostile;
