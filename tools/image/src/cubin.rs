@@ -164,6 +164,21 @@ mod tests {
     }
 
     #[test]
+    fn memory_that_takes_no_room_in_the_file() {
+        for kind in [0x7000_0007_u32, 0x7000_0009, 0x7000_000a] {
+            let mut bytes = SM_75_OLD.to_vec();
+            // The last section becomes memory of more bytes than the file has.
+            let table = u64::from_le_bytes(bytes[40..48].try_into().unwrap()) as usize;
+            let last = table + 64 * (usize::from(bytes[60]) - 1);
+            bytes[last + 4..last + 8].copy_from_slice(&kind.to_le_bytes());
+            bytes[last + 32..last + 40].copy_from_slice(&1_395_303_u64.to_le_bytes());
+            assert!(Cubin::parse(Bytes::new(&bytes)).is_ok());
+            bytes[last + 4] = 1;
+            assert!(Cubin::parse(Bytes::new(&bytes)).is_err());
+        }
+    }
+
+    #[test]
     fn another_abi_is_an_error_with_its_place() {
         let mut bytes = SM_75_OLD.to_vec();
         bytes[7] = 0x42;

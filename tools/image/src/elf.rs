@@ -20,6 +20,9 @@ const SHT_SYMTAB: u32 = 2;
 const SHT_NOTE: u32 = 7;
 const SHT_NOBITS: u32 = 8;
 const SHT_DYNSYM: u32 = 11;
+/// Cubins have types of their own for memory that takes no room in the file: global, local and
+/// shared. ptxas gives them an offset and a size all the same (measured on cubins of CUDA 11.8 to 13).
+const SHT_CUDA_NOBITS: [u32; 3] = [0x7000_0007, 0x7000_0009, 0x7000_000a];
 
 const HEADER: u64 = 64;
 const SECTION_HEADER: u64 = 64;
@@ -171,7 +174,7 @@ impl<'a> Elf<'a> {
         let name_table = if names == 0 || count == 0 {
             Bytes::new(&[])
         } else if names < count {
-            section_bytes(bytes, headers.tail(names * SECTION_HEADER))?
+            self.section_bytes(headers.tail(names * SECTION_HEADER))?
         } else {
             return Err(Error::malformed(
                 "ELF section name index",
@@ -186,10 +189,23 @@ impl<'a> Elf<'a> {
                 name: name_table.c_str(name, "ELF section name").unwrap_or("?"),
                 kind: header.u32(4, "ELF section type")?,
                 link: header.u32(40, "ELF section link")?,
-                bytes: section_bytes(bytes, header)?,
+                bytes: self.section_bytes(header)?,
             });
         }
         Ok(())
+    }
+
+    fn section_bytes(&self, header: Bytes<'a>) -> Result<Bytes<'a>> {
+        let kind = header.u32(4, "ELF section type")?;
+        let offset = header.u64(24, "ELF section offset")?;
+        let size = header.u64(32, "ELF section size")?;
+        let nobits =
+            kind == SHT_NOBITS || self.machine == EM_CUDA && SHT_CUDA_NOBITS.contains(&kind);
+        // The null section's size field holds a count where there are very many sections.
+        if nobits || kind == 0 {
+            return Ok(Bytes::new(&[]));
+        }
+        self.bytes.slice(offset, size, "ELF section")
     }
 
     /// Whether this is a device image of a GPU, not a host file.
@@ -328,15 +344,4 @@ fn symbol<'a>(entry: Bytes<'a>, names: Bytes<'a>) -> Result<Symbol<'a>> {
 /// Note parts are padded to four bytes. The argument comes from 32 bits and cannot overflow here.
 fn align4(length: u64) -> u64 {
     length.saturating_add(3) & !3
-}
-
-fn section_bytes<'a>(file: Bytes<'a>, header: Bytes<'a>) -> Result<Bytes<'a>> {
-    let kind = header.u32(4, "ELF section type")?;
-    let offset = header.u64(24, "ELF section offset")?;
-    let size = header.u64(32, "ELF section size")?;
-    // The null section's size field holds a count where there are very many sections.
-    if kind == SHT_NOBITS || kind == 0 {
-        return Ok(Bytes::new(&[]));
-    }
-    file.slice(offset, size, "ELF section")
 }
