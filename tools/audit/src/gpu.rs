@@ -222,7 +222,7 @@ impl Walker<'_> {
             let mut inner = place.inside_gpu("bundle");
             inner.gpu = !entry.is_host();
             inner.label.arch = entry.arch().map(str::to_owned);
-            inner.kind = Some(Kind::Unknown(0)).filter(|_| inner.gpu);
+            inner.kind = inner.gpu.then_some(Kind::Unknown(0));
             let walked = self.any(entry.image, &inner);
             self.settle(walked, entry.image, &inner);
         }
