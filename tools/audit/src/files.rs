@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use walkdir::WalkDir;
 
 use crate::map;
-use crate::scan::{scan_into, Options, Sink};
+use crate::scan::{walk, Options, Sink};
+use crate::walker::Source;
 
 /// Something in a folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -62,13 +63,20 @@ pub fn scan_file(path: &Path, options: &Options, sink: &mut dyn Sink) -> io::Res
     let folder = path
         .parent()
         .filter(|folder| !folder.as_os_str().is_empty());
-    scan_into(
-        file.bytes(),
-        Some(folder.unwrap_or(Path::new("."))),
-        options,
-        sink,
-    );
+    let source = Source {
+        folder: Some(folder.unwrap_or(Path::new("."))),
+        file: Some(&file),
+    };
+    walk(file.bytes(), source, options, sink);
     Ok(())
+}
+
+/// The bytes of a whole file, a pipe's too.
+///
+/// # Errors
+/// The file cannot be opened or read, or is a device.
+pub fn read(path: &Path) -> io::Result<Vec<u8>> {
+    map::read(path)
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use std::result::Result as StdResult;
 use offload_image::bundle::{self, Bundle};
 use offload_image::bytes::Bytes;
 use offload_image::elf::{EM_AMDGPU, EM_CUDA};
-use offload_image::fatbin::{EntryKind, Fatbin};
+use offload_image::fatbin::{Entry, EntryKind, Fatbin};
 use offload_image::image::{Compression, Kind};
 use offload_image::offload_binary::{image_kind, OffloadBinary, Packed as PackedBinary, ALIGN};
 use offload_image::policy::PtxPolicy;
@@ -113,7 +113,7 @@ impl Walker<'_> {
     fn offload_entries(&mut self, binary: &OffloadBinary<'_>, place: &Place) {
         for entry in &binary.entries {
             let Some(image) = entry.image else { continue };
-            let mut inner = place.inside_gpu("offload_binary");
+            let mut inner = place.inside_gpu("offload_binary", binary.offset);
             let arch = entry.get("arch").filter(|arch| !arch.is_empty());
             inner.label = Label {
                 arch: arch.map(str::to_owned),
@@ -142,7 +142,7 @@ impl Walker<'_> {
 
     pub fn fatbin(&mut self, fatbin: &Fatbin<'_>, place: &Place) {
         for entry in &fatbin.entries {
-            let mut inner = place.inside_gpu("fatbin");
+            let mut inner = place.inside_gpu("fatbin", fatbin.offset);
             inner.label = Label {
                 arch: Some(entry.sm.to_string()),
                 ptx_isa: (entry.kind == EntryKind::Ptx).then_some(entry.version),
@@ -154,12 +154,8 @@ impl Walker<'_> {
                 EntryKind::Other(number) => Kind::Unknown(number),
             };
             inner.kind = Some(kind);
-            if entry.compression == Compression::None {
-                let walked = self.any(entry.payload, &inner);
-                self.settle(walked, entry.payload, &inner);
-                continue;
-            }
             let (compression, size) = (entry.compression, entry.unpacked_size);
+            let raw = compression == Compression::None;
             let blob = Packed {
                 offset: entry.payload.base(),
                 size: Some(entry.payload.len()),
@@ -168,18 +164,23 @@ impl Walker<'_> {
             match self.options.unpack {
                 Unpack::Contents => {}
                 Unpack::Labels => {
-                    self.packed(kind, size, blob, &inner);
+                    self.unread(kind, size, blob, &inner);
                     continue;
                 }
                 Unpack::Kinds => {
-                    let head = self.head(compression, entry.payload, size);
+                    let head = self.head(entry);
                     let known = head.as_deref().ok().and_then(kind_of);
-                    self.packed(known.unwrap_or(kind), size, blob, &inner);
+                    self.unread(known.unwrap_or(kind), size, blob, &inner);
                     if let Err(error) = head {
                         self.problem(error, &inner);
                     }
                     continue;
                 }
+            }
+            if raw {
+                let walked = self.any(entry.payload, &inner);
+                self.settle(walked, entry.payload, &inner);
+                continue;
             }
             let done = self.unpacked(compression, entry.payload, size, |walker, data| {
                 let here = inner.unpacked(blob);
@@ -189,16 +190,22 @@ impl Walker<'_> {
             });
             if let Err(error) = done {
                 // It is there, whatever is wrong with it.
-                self.packed(kind, size, blob, &inner);
+                self.unread(kind, size, blob, &inner);
                 self.problem(error, &inner);
             }
         }
     }
 
-    fn head(&mut self, compression: Compression, blob: Bytes<'_>, size: u64) -> Result<Vec<u8>> {
-        self.spend(size, blob)?;
+    /// The first bytes of an entry, unpacked.
+    fn head(&mut self, entry: &Entry<'_>) -> Result<Vec<u8>> {
+        let (payload, size) = (entry.payload, entry.unpacked_size);
+        if entry.compression == Compression::None {
+            let length = payload.len().min(HEAD);
+            return Ok(payload.slice(0, length, "image")?.data().to_vec());
+        }
+        self.spend(size, payload)?;
         let limit = self.options.limits.max_unpacked;
-        unpack::unpack_head(compression, blob, size, limit, HEAD)
+        unpack::unpack_head(entry.compression, payload, size, limit, HEAD)
     }
 
     /// Bundles in a row, compressed ones among them.
@@ -219,7 +226,7 @@ impl Walker<'_> {
             if entry.image.is_empty() {
                 continue;
             }
-            let mut inner = place.inside_gpu("bundle");
+            let mut inner = place.inside_gpu("bundle", bundle.offset);
             inner.gpu = !entry.is_host();
             inner.label.arch = entry.arch().map(str::to_owned);
             inner.kind = inner.gpu.then_some(Kind::Unknown(0));
@@ -274,7 +281,7 @@ impl Walker<'_> {
         bytes: Bytes<'_>,
         place: &Place,
     ) -> StdResult<(), Stopped> {
-        let mut inner = place.inside_gpu("section");
+        let mut inner = place.inside_gpu("section", bytes.base());
         let arch = bundle::arch_of_id(id).or_else(|| id.split_once('-').map(|(_, arch)| arch));
         inner.label.arch = arch.map(str::to_owned);
         inner.kind = Some(Kind::Unknown(0));

@@ -18,6 +18,9 @@ pub struct Location {
     pub inner_offset: Option<u64>,
     /// The formats around it, outermost first, joined by `/`: `elf/fatbin`; empty for a bare image.
     pub container: String,
+    /// Where the innermost container of GPU code starts, counted as `offset` is; `None` for a bare
+    /// image. Images of one fatbin or bundle share it.
+    pub container_offset: Option<u64>,
     /// The section of the host file.
     pub section: Option<String>,
 }

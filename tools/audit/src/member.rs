@@ -49,7 +49,7 @@ impl Walker<'_> {
             Error::unsupported("member of a thin archive", bytes.file_offset(start), why)
         };
         // Inside another archive, or in memory, there is nothing beside it.
-        let folder = self.folder.filter(|_| inner.member.len() == 1);
+        let folder = self.source.folder.filter(|_| inner.member.len() == 1);
         let Some(folder) = folder else {
             let why = format!("`{name}` is a file outside of it, and where is not known");
             self.problem(told(why), inner);

@@ -17,6 +17,8 @@ pub(crate) struct Place {
     pub gpu: bool,
     pub depth: u32,
     pub packed: Option<Packed>,
+    /// Where the innermost GPU container starts in the member, or the blob that it came out of.
+    pub container_offset: Option<u64>,
 }
 
 /// The compressed blob that bytes were unpacked from.
@@ -44,10 +46,11 @@ impl Place {
         inner
     }
 
-    /// Inside a container that is made for GPU code.
-    pub fn inside_gpu(&self, container: &str) -> Self {
+    /// Inside a container that is made for GPU code and starts at that offset.
+    pub fn inside_gpu(&self, container: &str, offset: u64) -> Self {
         Self {
             gpu: true,
+            container_offset: Some(self.packed.map_or(offset, |packed| packed.offset)),
             ..self.inside(container)
         }
     }
@@ -58,6 +61,7 @@ impl Place {
         inner.member.push(name.to_owned());
         inner.section = None;
         inner.packed = None;
+        inner.container_offset = None;
         inner
     }
 
@@ -85,6 +89,7 @@ impl Place {
             section: self.section.clone(),
             offset: self.packed.map_or(base, |packed| packed.offset),
             inner_offset: self.packed.map(|_| base),
+            container_offset: self.container_offset,
         }
     }
 }

@@ -9,7 +9,7 @@ use offload_image::Error;
 use crate::image::Image;
 use crate::limits::Limits;
 use crate::place::Place;
-use crate::walker::Walker;
+use crate::walker::{Source, Walker};
 
 /// How to look.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,13 +22,13 @@ pub struct Options {
     pub sha256: bool,
 }
 
-/// How much is unpacked of an image that is compressed by itself, as in fatbins. Where one blob holds
-/// several images, all of it is unpacked: nothing else tells what is in it.
+/// How much is read of an image in a fatbin, whose table tells what each is. Where one compressed blob
+/// holds several images, all of it is unpacked: nothing else tells what is in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Unpack {
     /// Nothing: kind and architecture are what the container says.
     Labels,
-    /// As much as tells the kind; the architecture is what the container says.
+    /// As many bytes as tell the kind; the architecture is what the container says.
     Kinds,
     /// Everything.
     Contents,
@@ -169,7 +169,11 @@ pub fn scan_with(data: &[u8], options: &Options) -> Scan {
 /// fault is the caller's to say: in a folder of sources they are none. The members of a thin archive are files
 /// beside it: they are looked for in `folder`.
 pub fn scan_into(data: &[u8], folder: Option<&Path>, options: &Options, sink: &mut dyn Sink) {
-    Walker::new(sink, options, folder).unit(Bytes::new(data), &Place::default());
+    walk(data, Source { folder, file: None }, options, sink);
+}
+
+pub(crate) fn walk(data: &[u8], source: Source<'_>, options: &Options, sink: &mut dyn Sink) {
+    Walker::new(sink, options, source).unit(Bytes::new(data), &Place::default());
 }
 
 #[cfg(test)]

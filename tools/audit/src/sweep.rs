@@ -15,7 +15,7 @@ use offload_image::{ccob, ptx, Error, Result};
 
 use crate::host::Host;
 use crate::place::Place;
-use crate::walker::Walker;
+use crate::walker::{Walker, WINDOW};
 
 /// So many structures that start well and then break are no accident: each may be as long as the
 /// file, and hostile input could have them share their bytes. It is told as a problem, since the
@@ -39,13 +39,18 @@ pub(crate) fn sweep(walker: &mut Walker<'_>, host: &Host<'_>, place: &Place, mut
         }
     }
     for gap in gaps(host.bytes, &mut claimed) {
-        for (start, length) in ptx::find_modules(gap.data()) {
-            if let Ok(text) = gap.slice(start as u64, length as u64, "PTX") {
+        let mut at = 0;
+        while let Some(found) = find(walker, gap.tail(at).data(), ptx::VERSION) {
+            at = at.saturating_add(found as u64);
+            let rest = gap.tail(at);
+            let length = ptx::module_length(rest.data());
+            if let Some(text) = length.and_then(|l| rest.slice(0, l as u64, "PTX").ok()) {
                 let here = place.in_section(host.section_at(text.base()));
                 if let Err(error) = walker.image(text, &here) {
                     walker.problem(error, &here);
                 }
             }
+            at = at.saturating_add(length.unwrap_or(1) as u64);
         }
     }
 }
@@ -67,7 +72,7 @@ fn search(
     let mut left = MAX_TRIES;
     for gap in gaps(host.bytes, claimed) {
         let mut at = 0;
-        while let Some(found) = memmem::find(gap.tail(at).data(), magic) {
+        while let Some(found) = find(walker, gap.tail(at).data(), magic) {
             at = at.saturating_add(found as u64);
             let bytes = gap.tail(at);
             at = at.saturating_add(1);
@@ -92,6 +97,22 @@ fn search(
         }
     }
     Ok(())
+}
+
+/// As `memmem::find`, with the memory of what was searched given back.
+fn find(walker: &Walker<'_>, data: &[u8], wanted: &[u8]) -> Option<usize> {
+    let mut at = 0;
+    while at < data.len() {
+        // One that lies across the end of a window is found in the window before it.
+        let end = data.len().min(at + WINDOW + wanted.len() - 1);
+        let window = data.get(at..end)?;
+        if let Some(found) = memmem::find(window, wanted) {
+            return Some(at + found);
+        }
+        walker.forget(window);
+        at += WINDOW;
+    }
+    None
 }
 
 fn may_be_ccob(bytes: Bytes<'_>) -> bool {

@@ -12,9 +12,13 @@ use sha2::{Digest, Sha256};
 use crate::format::Format;
 use crate::host::Host;
 use crate::image::Image;
+use crate::map::Opened;
 use crate::place::{Packed, Place};
 use crate::scan::{Member, Options, Problem, Sink, State};
 use crate::{sweep, unpack};
+
+/// So many bytes of a file are looked at before their memory is given back.
+pub(crate) const WINDOW: usize = 32 << 20;
 
 /// What bytes turned out to be, once they were walked.
 pub(crate) enum Seen {
@@ -27,11 +31,19 @@ pub(crate) enum Seen {
     Unknown,
 }
 
+/// Where the bytes come from, as far as that is known.
+#[derive(Clone, Copy)]
+pub(crate) struct Source<'s> {
+    /// Where the members of a thin archive are.
+    pub folder: Option<&'s Path>,
+    /// What gives memory back.
+    pub file: Option<&'s Opened>,
+}
+
 pub(crate) struct Walker<'s> {
     sink: &'s mut dyn Sink,
     pub options: &'s Options,
-    /// Where the members of a thin archive are.
-    pub folder: Option<&'s Path>,
+    pub source: Source<'s>,
     /// How many bytes may still be unpacked.
     left: u64,
     images: usize,
@@ -39,11 +51,11 @@ pub(crate) struct Walker<'s> {
 }
 
 impl<'s> Walker<'s> {
-    pub fn new(sink: &'s mut dyn Sink, options: &'s Options, folder: Option<&'s Path>) -> Self {
+    pub fn new(sink: &'s mut dyn Sink, options: &'s Options, source: Source<'s>) -> Self {
         Self {
             sink,
             options,
-            folder,
+            source,
             left: options.limits.max_total,
             images: 0,
             problems: 0,
@@ -227,13 +239,17 @@ impl<'s> Walker<'s> {
         self.list(kind, bytes, None, place);
     }
 
-    /// Lists an image that could not be unpacked.
-    pub fn packed(&mut self, kind: Kind, size: u64, blob: Packed, place: &Place) {
+    /// Lists an image by its label: it could not be unpacked, or nobody asked for that.
+    pub fn unread(&mut self, kind: Kind, size: u64, blob: Packed, place: &Place) {
         let stored = blob.size.unwrap_or_default();
+        let location = match blob.compression {
+            Compression::None => place.location(blob.offset),
+            _ => place.unpacked(blob).location(0),
+        };
         self.tell(
             Image {
                 kind,
-                location: place.unpacked(blob).location(0),
+                location,
                 compression: blob.compression,
                 size: stored,
                 unpacked_size: size,
@@ -255,11 +271,28 @@ impl<'s> Walker<'s> {
                 .and_then(|packed| packed.size)
                 .unwrap_or_else(|| bytes.len()),
             unpacked_size: bytes.len(),
-            sha256: (self.options.sha256).then(|| Sha256::digest(bytes.data()).into()),
+            sha256: (self.options.sha256).then(|| self.sha256(bytes.data())),
             label: place.label.clone(),
             content,
         };
         self.tell(image, Some(bytes.data()));
+        self.forget(bytes.data());
+    }
+
+    fn sha256(&self, data: &[u8]) -> [u8; 32] {
+        let mut hash = Sha256::new();
+        for window in data.chunks(WINDOW) {
+            hash.update(window);
+            self.forget(window);
+        }
+        hash.finalize().into()
+    }
+
+    /// Memory of bytes that nobody will look at soon is given back.
+    pub fn forget(&self, done: &[u8]) {
+        if let Some(file) = self.source.file {
+            file.forget(done);
+        }
     }
 
     fn tell(&mut self, image: Image, bytes: Option<&[u8]>) {

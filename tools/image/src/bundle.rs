@@ -53,6 +53,8 @@ pub fn arch_of_id(id: &str) -> Option<&str> {
 pub struct Bundle<'a> {
     /// Its images, in order.
     pub entries: Vec<Entry<'a>>,
+    /// Where it starts in the file.
+    pub offset: u64,
     /// Up to where its table and images reach.
     pub length: u64,
 }
@@ -102,7 +104,11 @@ impl<'a> Bundle<'a> {
             at = at.saturating_add(ENTRY).saturating_add(id_length);
             length = length.max(at).max(offset.saturating_add(size));
         }
-        Ok(Self { entries, length })
+        Ok(Self {
+            entries,
+            offset: bytes.base(),
+            length,
+        })
     }
 }
 

@@ -59,6 +59,8 @@ pub struct Entry<'a> {
 pub struct Fatbin<'a> {
     /// Its entries, in order.
     pub entries: Vec<Entry<'a>>,
+    /// Where it starts in the file.
+    pub offset: u64,
     /// Its length in bytes, headers included.
     pub length: u64,
 }
@@ -102,7 +104,11 @@ impl<'a> Fatbin<'a> {
             entries.push(entry);
             rest = rest.tail(taken);
         }
-        Ok(Self { entries, length })
+        Ok(Self {
+            entries,
+            offset: bytes.base(),
+            length,
+        })
     }
 }
 

@@ -78,6 +78,8 @@ impl<'a> Entry<'a> {
 pub struct OffloadBinary<'a> {
     /// Its images, in order.
     pub entries: Vec<Entry<'a>>,
+    /// Where it starts in the file.
+    pub offset: u64,
     /// Its length in bytes, padding included.
     pub length: u64,
 }
@@ -143,7 +145,11 @@ impl<'a> OffloadBinary<'a> {
             let raw = table.slice(index * ENTRY, ENTRY, "OffloadBinary entry")?;
             entries.push(entry(whole, raw, version, &mut budget)?);
         }
-        Ok(Self { entries, length })
+        Ok(Self {
+            entries,
+            offset: bytes.base(),
+            length,
+        })
     }
 
     /// Reads every binary of a section or file: one after another, each at a multiple of 8, with

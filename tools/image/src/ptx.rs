@@ -8,6 +8,9 @@ use crate::ptx_tokens::Tokens;
 use crate::select::PtxIsa;
 use crate::target::Sm;
 
+/// The directive that every module starts with, comments aside.
+pub const VERSION: &[u8] = b".version";
+
 /// How much text before the three directives are over is looked at. Compilers put a few comment
 /// lines there; the limit keeps the search for modules linear on hostile input.
 const HEAD_LIMIT: usize = 4096;
@@ -86,44 +89,40 @@ pub fn is_ptx(text: &[u8]) -> bool {
     head(&mut Tokens::new(text.get(..HEAD_LIMIT).unwrap_or(text))).is_some()
 }
 
-/// The PTX modules that stand as plain text among other bytes: start and length of each.
+/// The length of the PTX module that stands as plain text at the start of other bytes; `None` where
+/// there is none.
 ///
 /// A module is taken to start at `.version`, to have a `.target sm_` next, and an address size or a
-/// definition after that; it ends where text ends. The bytes of the next string may follow
-/// a module without a gap, so the length is an upper bound.
+/// definition after that; it ends where text ends or the next one starts. The bytes of the next
+/// string may follow a module without a gap, so the length is an upper bound.
 #[must_use]
-pub fn find_modules(data: &[u8]) -> Vec<(usize, usize)> {
-    let starts: Vec<usize> = memchr::memmem::find_iter(data, b".version")
-        .filter(|start| {
-            let text = data.get(*start..).unwrap_or_default();
-            let text = text.get(..HEAD_LIMIT).unwrap_or(text);
-            head(&mut Tokens::new(text)).is_some_and(|head| Sm::parse(&head.target).is_some())
-        })
-        .collect();
-    let mut found = Vec::new();
-    for (index, start) in starts.iter().enumerate() {
-        let limit = starts.get(index + 1).copied().unwrap_or(data.len());
-        let text = data.get(*start..limit).unwrap_or_default();
-        let end = text
-            .iter()
-            .position(|byte| !is_text(*byte))
-            .unwrap_or(text.len());
-        let text = text.get(..end).unwrap_or_default();
-        let has = |word: &[u8]| memchr::memmem::find(text, word).is_some();
-        if [
-            &b".address_size"[..],
-            b".entry",
-            b".func",
-            b".global",
-            b".const",
-        ]
-        .iter()
-        .any(|w| has(w))
-        {
-            found.push((*start, end));
-        }
+pub fn module_length(data: &[u8]) -> Option<usize> {
+    if !starts_module(data) {
+        return None;
     }
-    found
+    let end = data.iter().position(|byte| !is_text(*byte));
+    let text = data.get(..end.unwrap_or(data.len()))?;
+    let next = memchr::memmem::find_iter(text, VERSION)
+        .skip(1)
+        .find(|at| text.get(*at..).is_some_and(starts_module));
+    let text = text.get(..next.unwrap_or(text.len()))?;
+    let has = |word: &[u8]| memchr::memmem::find(text, word).is_some();
+    [
+        &b".address_size"[..],
+        b".entry",
+        b".func",
+        b".global",
+        b".const",
+    ]
+    .iter()
+    .any(|word| has(word))
+    .then_some(text.len())
+}
+
+fn starts_module(data: &[u8]) -> bool {
+    let text = data.get(..HEAD_LIMIT).unwrap_or(data);
+    text.starts_with(VERSION)
+        && head(&mut Tokens::new(text)).is_some_and(|head| Sm::parse(&head.target).is_some())
 }
 
 struct Head {
@@ -132,7 +131,7 @@ struct Head {
 }
 
 fn head(tokens: &mut Tokens<'_>) -> Option<Head> {
-    if tokens.next()? != b".version" {
+    if tokens.next()? != VERSION {
         return None;
     }
     let version = std::str::from_utf8(tokens.next()?).ok()?;
@@ -207,31 +206,19 @@ mod tests {
     }
 
     #[test]
-    fn finds_modules_among_other_bytes() {
-        let mut data = b"\x01hello.version 1.2 is a doc\0abc".to_vec();
-        let first = data.len();
-        data.extend_from_slice(TINY);
-        data.push(0);
-        let second = data.len();
-        data.extend_from_slice(TINY);
-        let third = data.len();
-        data.extend_from_slice(TINY);
-        let found = find_modules(&data);
-        assert_eq!(
-            found,
-            [
-                (first, TINY.len()),
-                (second, TINY.len()),
-                (third, TINY.len())
-            ]
-        );
-        assert_eq!(
-            find_modules(b".version 7.0\n.target sm_70\nand nothing more"),
-            []
-        );
-        assert_eq!(
-            find_modules(b".version %s\n.target sm_%d\n.address_size 64"),
-            []
-        );
+    fn measures_modules_among_other_bytes() {
+        for after in [&b"\0abc"[..], TINY, b"", b"\xff"] {
+            let data = [TINY, after].concat();
+            assert_eq!(module_length(&data), Some(TINY.len()), "{after:?}");
+        }
+        for not in [
+            &b"a.version 1.2"[..],
+            b".version 1.2 is a doc",
+            b".version 7.0\n.target sm_70\nand nothing more",
+            b".version %s\n.target sm_%d\n.address_size 64",
+            b".version 7.0\n.target sm_70\n\0.address_size 64",
+        ] {
+            assert_eq!(module_length(not), None, "{:?}", not.escape_ascii());
+        }
     }
 }

@@ -1,6 +1,6 @@
 use offload_image::elf::{self, Elf};
 use offload_image::fatbin;
-use offload_image::image::Kind;
+use offload_image::image::{Compression, Kind};
 use offload_image::offload_binary::{self, image_kind, offload_kind, write, NewImage};
 use offload_image::relocatable::{self, Machine};
 
@@ -180,8 +180,10 @@ fn no_more_is_unpacked_than_was_asked_for() {
         };
         let scanned = scan_with(&bytes, &options);
         assert_eq!(scanned.problems, []);
-        // What is not compressed is read in any case.
-        assert!(scanned.images[0].content.is_some());
+        let raw = &scanned.images[0];
+        assert_eq!(raw.compression, Compression::None);
+        assert_eq!((raw.content.is_some(), raw.sha256.is_some()), (read, read));
+        assert_eq!(raw.arch().as_deref(), Some("sm_80"));
         let image = &scanned.images[1];
         assert_eq!((image.kind, image.content.is_some()), (kind, read));
         assert_eq!(image.arch().as_deref(), Some("sm_80"));

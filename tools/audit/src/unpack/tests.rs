@@ -59,3 +59,30 @@ fn heads_are_the_first_bytes() {
     assert_eq!(head(&packed[..packed.len() - 1000]).unwrap(), found);
     assert!(head(&packed[..20]).is_err());
 }
+
+#[test]
+fn heads_of_lz4_blocks_at_every_length() {
+    let runs = [&sample(300)[..], &[7; 1000], &sample(300), b"end"].concat();
+    let packed = lz4_flex::block::compress(&runs);
+    assert!(packed.len() < 700, "with literals and matches");
+    let size = runs.len() as u64;
+    let head = |packed: &[u8], wanted| {
+        unpack_head(Compression::Lz4, Bytes::new(packed), size, 1 << 20, wanted)
+    };
+    for wanted in 0..=size {
+        let found = head(&packed, wanted).unwrap();
+        assert_eq!(found, runs[..wanted as usize], "{wanted}");
+    }
+    assert_eq!(head(&packed, size + 1).unwrap(), runs);
+    // What comes after the head may be broken, and what comes before its end may not.
+    assert_eq!(
+        head(&packed[..packed.len() - 10], 100).unwrap(),
+        runs[..100]
+    );
+    for length in 0..packed.len() {
+        assert!(head(&packed[..length], size).is_err(), "{length}");
+    }
+    let before = [0x10, b'a', 9, 0, 0];
+    let error = head(&before, 5).unwrap_err().to_string();
+    assert!(error.contains("starts before the block"), "{error}");
+}
