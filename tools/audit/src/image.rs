@@ -96,6 +96,14 @@ impl Image {
         }
     }
 
+    /// Whether it is input of the device linker, `nvlink`, and no driver ever sees it as it is. Its
+    /// own bytes do not tell; the section does that compilers put it in.
+    #[must_use]
+    pub fn relocatable(&self) -> bool {
+        let section = self.location.section.as_deref();
+        matches!(section, Some("__nv_relfatbin" | "__nv_rel"))
+    }
+
     /// The kernels; `None` where they could not be read.
     #[must_use]
     pub fn kernels(&self) -> Option<&[String]> {

@@ -107,6 +107,20 @@ pub enum State {
     NotBinary,
 }
 
+impl State {
+    /// The word used in reports.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Images => "images",
+            Self::NoGpuCode => "no_gpu_code",
+            Self::Elsewhere(_) => "elsewhere",
+            Self::Unreadable => "unreadable",
+            Self::NotBinary => "not_binary",
+        }
+    }
+}
+
 /// Everything that is in a file, but the bytes of the images.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Scan {

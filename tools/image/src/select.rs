@@ -187,8 +187,7 @@ fn fit_gfx(device: &Gfx, image: &Gfx) -> Result<Fit, Misfit> {
     } else {
         return Err(Misfit::Arch);
     };
-    let agrees = |image: Mode, device: Mode| image == Mode::Any || image == device;
-    if agrees(image.xnack, device.xnack) && agrees(image.sramecc, device.sramecc) {
+    if image.xnack.allows(device.xnack) && image.sramecc.allows(device.sramecc) {
         Ok(fit)
     } else {
         Err(Misfit::Mode)

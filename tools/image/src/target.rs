@@ -51,6 +51,14 @@ pub enum Mode {
     On,
 }
 
+impl Mode {
+    /// Whether code in the other mode is among what this names: a mode that is not named may be any.
+    #[must_use]
+    pub fn allows(self, other: Self) -> bool {
+        self == Self::Any || self == other
+    }
+}
+
 /// An AMD architecture with its modes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Gfx {

@@ -96,10 +96,13 @@ pub struct InspectArgs {
     /// How to print: a table for people, or JSON
     #[arg(long, default_value = "table")]
     pub format: Format,
-    /// Print the names of all kernels, not only of the first three
+    /// Read the contents of every image, and print the names of all kernels
     #[arg(long)]
     pub kernels: bool,
-    /// The files to look into
+    /// Read the contents of every image, and print their hashes; JSON has them in any case
+    #[arg(long)]
+    pub sha256: bool,
+    /// The files to look into; of a folder, every file in it
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
 }
@@ -108,20 +111,40 @@ pub struct InspectArgs {
 pub struct VerifyArgs {
     /// What is allowed: forbid, embed or only
     #[arg(long)]
-    pub ptx: PtxPolicy,
-    /// An architecture that an image has to be there for; may be given several times
+    pub ptx: Option<PtxPolicy>,
+    /// An architecture that every container has to have an image for, with all of its kernels; may
+    /// be given several times
     #[arg(long = "require-arch", value_name = "ARCH", value_parser = target)]
     pub archs: Vec<Target>,
-    /// A kernel that has to be there, for each required architecture; may be given several times
+    /// A kernel that has to be there; may be given several times
     #[arg(long = "require-kernel", value_name = "NAME")]
     pub kernels: Vec<String>,
+    /// An architecture that no image may be for; may be given several times
+    #[arg(long = "forbid-arch", value_name = "ARCH", value_parser = crate::verify::target)]
+    pub forbid_archs: Vec<Target>,
+    /// A text that no image may have in it when unpacked, such as a build machine's path; may be
+    /// given several times
+    #[arg(long = "forbid-text", value_name = "TEXT")]
+    pub forbid_texts: Vec<String>,
+    /// How many bytes one image may take, as stored
+    #[arg(long, value_name = "BYTES")]
+    pub max_image_bytes: Option<u64>,
+    /// How many bytes all images of a file may take, as stored
+    #[arg(long, value_name = "BYTES")]
+    pub max_total_bytes: Option<u64>,
+    /// A file of rules and exceptions, in TOML or JSON; what is given here as well stands in for its
+    #[arg(long, value_name = "FILE")]
+    pub policy: Option<PathBuf>,
+    /// How to print: text, JSON, or JUnit's XML
+    #[arg(long, default_value = "text")]
+    pub format: VerifyFormat,
     /// The build target that errors name
     #[arg(long, default_value = "")]
     pub label: String,
     /// Where to write a short report, as JSON, if all is well
     #[arg(long, value_name = "STAMP")]
     pub output: Option<PathBuf>,
-    /// The files to look into
+    /// The files to look into; of a folder, every file in it
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
 }
@@ -137,6 +160,13 @@ pub struct ArchsArgs {
 pub enum Format {
     Table,
     Json,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum VerifyFormat {
+    Text,
+    Json,
+    Junit,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]

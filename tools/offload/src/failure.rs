@@ -53,11 +53,6 @@ impl Failure {
         self.code
     }
 
-    /// What to print.
-    pub fn into_texts(self) -> Vec<String> {
-        self.texts
-    }
-
     /// Prints every text, each with the tool's name before it.
     pub fn print(&self, err: &mut dyn Write) -> io::Result<()> {
         for text in &self.texts {
@@ -68,6 +63,7 @@ impl Failure {
 }
 
 /// One thing that is wrong, told the same way everywhere.
+#[derive(serde::Serialize)]
 pub struct Complaint {
     /// What is wrong, and where.
     pub what: String,

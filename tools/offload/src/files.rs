@@ -10,30 +10,9 @@ use crate::failure::Failure;
 
 /// The bytes of a file.
 pub fn read(path: &Path) -> Result<Vec<u8>, Failure> {
-    read_file(path).map_err(|error| {
+    offload_audit::files::read(path).map_err(|error| {
         Failure::unreadable(format!("{}: cannot read it: {error}", path.display()))
     })
-}
-
-/// A pipe is read as a file is. A device is not: `/dev/zero` has no end.
-fn read_file(path: &Path) -> io::Result<Vec<u8>> {
-    let mut file = File::open(path)?;
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::FileTypeExt;
-        let kind = file.metadata()?.file_type();
-        if kind.is_char_device() || kind.is_block_device() {
-            return Err(io::Error::other("it is a device; wanted a file or a pipe"));
-        }
-    }
-    let mut bytes = Vec::new();
-    // A size that is declared and not there must not end the process.
-    let size = usize::try_from(file.metadata()?.len()).unwrap_or(usize::MAX);
-    bytes
-        .try_reserve_exact(size)
-        .map_err(|_| io::Error::other(format!("its {size} bytes do not fit in memory")))?;
-    io::Read::read_to_end(&mut file, &mut bytes)?;
-    Ok(bytes)
 }
 
 /// Refuses an output that is one of the inputs, before anything is written over.
@@ -114,8 +93,20 @@ pub fn write_json(path: &Path, value: &impl serde::Serialize) -> Result<(), Fail
 
 /// The SHA-256 of bytes, in hex.
 pub fn sha256(bytes: &[u8]) -> String {
-    Sha256::digest(bytes)
-        .iter()
-        .map(|byte| format!("{byte:02x}"))
-        .collect()
+    hex(&Sha256::digest(bytes))
+}
+
+/// The SHA-256 of a file, in hex, read a piece at a time.
+pub fn sha256_of(path: &Path) -> Result<String, Failure> {
+    let mut hash = Sha256::new();
+    let hashed = File::open(path).and_then(|mut file| io::copy(&mut file, &mut hash));
+    hashed.map_err(|error| {
+        Failure::unreadable(format!("{}: cannot read it: {error}", path.display()))
+    })?;
+    Ok(hex(&hash.finalize()))
+}
+
+/// Bytes in hex.
+pub fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -1,41 +1,48 @@
-//! `offload inspect`: every device image in files.
+//! `offload inspect`: every device image in files and folders.
 
 use std::io::Write;
 
-use offload_audit::scan::scan;
+use offload_audit::scan::{Options, Unpack};
 
 use crate::cli::{Format, InspectArgs};
 use crate::failure::{Failure, Outcome};
+use crate::gather::Inputs;
 use crate::report::{FileReport, Report, SCHEMA};
-use crate::{files, table};
+use crate::table;
 
 /// What could be read is printed even where a file is partly malformed; the exit code tells.
-pub fn run(args: &InspectArgs, out: &mut dyn Write) -> Outcome {
-    let mut report = Report {
-        schema: SCHEMA,
-        files: Vec::new(),
-    };
-    let mut problems = Vec::new();
-    for path in &args.files {
-        let bytes = match files::read(path) {
-            Ok(bytes) => bytes,
-            Err(failure) => {
-                problems.extend(failure.into_texts());
-                continue;
-            }
-        };
-        let found = scan(&bytes);
-        for problem in &found.problems {
-            problems.push(format!("{}: {problem}", path.display()));
-        }
-        report.files.push(FileReport::new(path, &found));
+pub fn run(args: &InspectArgs, out: &mut dyn Write, err: &mut dyn Write) -> Outcome {
+    let inputs = Inputs::list(&args.files);
+    for note in &inputs.notes {
+        writeln!(err, "offload: note: {note}").map_err(Failure::output)?;
     }
+    let files = inputs.read(&options(args), |_, _| ());
+    let report = Report {
+        schema: SCHEMA,
+        files: files.iter().map(FileReport::new).collect(),
+    };
     print(args, &report, out).map_err(Failure::output)?;
-    if !problems.is_empty() {
-        return Err(Failure::all_unreadable(problems));
+    let mut faults = inputs.faults;
+    faults.extend(files.iter().flat_map(|file| file.fault_texts()));
+    if !faults.is_empty() {
+        return Err(Failure::all_unreadable(faults));
     }
     let none = report.files.iter().all(|file| file.images.is_empty());
     Ok(if none { 4 } else { 0 })
+}
+
+/// A table for people comes at once: of packed images no more is read than tells what they are.
+fn options(args: &InspectArgs) -> Options {
+    let json = args.format == Format::Json;
+    let sha256 = json || args.sha256;
+    Options {
+        unpack: match sha256 || args.kernels {
+            true => Unpack::Contents,
+            false => Unpack::Kinds,
+        },
+        sha256,
+        ..Options::default()
+    }
 }
 
 fn print(args: &InspectArgs, report: &Report, out: &mut dyn Write) -> std::io::Result<()> {
@@ -44,11 +51,6 @@ fn print(args: &InspectArgs, report: &Report, out: &mut dyn Write) -> std::io::R
             serde_json::to_writer_pretty(&mut *out, report)?;
             writeln!(out)
         }
-        Format::Table => {
-            for file in &report.files {
-                table::print(out, file, args.kernels)?;
-            }
-            Ok(())
-        }
+        Format::Table => table::print(out, report, args.kernels),
     }
 }

@@ -13,11 +13,11 @@
 #![forbid(unsafe_code)]
 
 mod archs;
-mod breach;
 mod check;
 mod cli;
 mod failure;
 mod files;
+mod gather;
 mod inspect;
 mod judge;
 mod link;
@@ -74,7 +74,7 @@ fn dispatch(
         Command::Check(args) => check::run(&args),
         Command::Pack(args) => pack::run(&args),
         Command::Link(args) => link::run(&args),
-        Command::Inspect(args) => inspect::run(&args, out),
+        Command::Inspect(args) => inspect::run(&args, out, err),
         Command::Verify(args) => verify::run(&args, out, err),
         Command::Archs(args) => archs::run(&args, out),
     }

@@ -44,25 +44,6 @@ fn json_has_the_names_that_others_rely_on() {
     let room = Room::new();
     let found = images(room.file("f", RAW_FATBIN).as_ref());
     let image = found[1].as_object().unwrap();
-    let mut keys: Vec<&str> = image.keys().map(String::as_str).collect();
-    keys.sort_unstable();
-    assert_eq!(
-        keys,
-        [
-            "arch",
-            "compression",
-            "container",
-            "kernels",
-            "kind",
-            "offset",
-            "policy",
-            "ptx_isa",
-            "section",
-            "sha256",
-            "size",
-            "unpacked_size"
-        ]
-    );
     assert_eq!(image["kind"], "ptx");
     assert_eq!(image["arch"], "sm_80");
     assert_eq!(image["container"], "fatbin");

@@ -103,7 +103,7 @@ fn what_is_required_and_missing() {
     verify("embed", &["--require-arch=sm_90a", "--require-kernel=fil"]).says(
         1,
         &[
-            "kernel `fil` is in no image for sm_90a",
+            "kernel `fil` is in no image in",
             "kernels: fill, nothing",
             "did you mean `fill`?",
         ],

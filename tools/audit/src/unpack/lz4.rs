@@ -46,11 +46,11 @@ pub(super) fn head(packed: Bytes<'_>, wanted: u64) -> Result<Vec<u8>> {
             .ok_or_else(short)?
             .saturating_add(4);
         let from = out.len().checked_sub(distance).filter(|_| distance > 0);
-        let mut from = from.ok_or_else(|| wrong("a match starts before the block"))?;
-        for _ in 0..copied.min(wanted.saturating_sub(out.len())) {
-            // A match may reach into what it makes.
-            out.extend(out.get(from).copied());
-            from += 1;
+        let from = from.ok_or_else(|| wrong("a match starts before the block"))?;
+        let count = copied.min(wanted.saturating_sub(out.len()));
+        // A match may reach into what it makes.
+        for at in from..from.saturating_add(count) {
+            out.extend(out.get(at).copied());
         }
     }
     out.truncate(wanted);

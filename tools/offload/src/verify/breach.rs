@@ -1,0 +1,62 @@
+//! What can be wrong with files that could be read.
+
+use serde::Serialize;
+
+use crate::failure::Complaint;
+use crate::report::ImageReport;
+
+/// Which rule is breached.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Rule {
+    /// PTX where none may be.
+    Ptx,
+    /// The same, in a form that a device linker still has to take in.
+    RelocatablePtx,
+    /// A cubin where there may be PTX alone.
+    Cubin,
+    /// The policy that an image was packed under does not allow it.
+    OwnPolicy,
+    /// The policy that an image was packed under is none that is known.
+    UnknownPolicy,
+    /// The container names another architecture than the bytes.
+    FalseLabel,
+    RequireArch,
+    RequireKernel,
+    ForbidArch,
+    ForbidText,
+    MaxImageBytes,
+    MaxTotalBytes,
+}
+
+impl Rule {
+    /// As it stands in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Ptx => "ptx",
+            Self::RelocatablePtx => "relocatable-ptx",
+            Self::Cubin => "cubin",
+            Self::OwnPolicy => "own-policy",
+            Self::UnknownPolicy => "unknown-policy",
+            Self::FalseLabel => "false-label",
+            Self::RequireArch => "require-arch",
+            Self::RequireKernel => "require-kernel",
+            Self::ForbidArch => "forbid-arch",
+            Self::ForbidText => "forbid-text",
+            Self::MaxImageBytes => "max-image-bytes",
+            Self::MaxTotalBytes => "max-total-bytes",
+        }
+    }
+}
+
+/// One breach.
+#[derive(Serialize)]
+pub struct Breach {
+    pub rule: Rule,
+    /// The file; `null` where it is about all of them together.
+    pub path: Option<String>,
+    /// The image, if it is about one.
+    pub image: Option<ImageReport>,
+    #[serde(flatten)]
+    pub complaint: Complaint,
+}

@@ -1,0 +1,282 @@
+//! Whether images are there for every required architecture.
+//!
+//! Asked of each container by itself: a program loads one fatbin or bundle at a time, so that an
+//! architecture in one does nothing for the kernels of another. Images that are files of their own
+//! count as one container; so do all OffloadBinaries of one section, of which each holds one image.
+
+use std::collections::BTreeSet;
+
+use offload_image::arch::{Suffix, Vendor};
+use offload_image::image::Kind;
+use offload_image::near::nearest;
+use offload_image::policy::PtxPolicy;
+use offload_image::select::{fit, Candidate, Code, Device};
+use offload_image::target::{Gfx, Mode, Target};
+
+use super::breach::{Breach, Rule};
+use super::image::Found;
+use super::rules::{target as parse_target, Rules};
+use crate::failure::{list, prefix, target as named, Complaint};
+use crate::table::place_at;
+
+/// What is asked of the run as a whole.
+pub struct Asked<'a> {
+    pub label: &'a str,
+    /// The rules where no exception holds.
+    pub rules: &'a Rules,
+    /// The files, for people.
+    pub files: String,
+}
+
+impl Asked<'_> {
+    /// Every architecture and kernel that is missing.
+    pub fn breaches(&self, found: &[Found<'_>]) -> Vec<Breach> {
+        let groups = groups(found);
+        let mut breaches: Vec<Breach> = groups.iter().flat_map(|g| self.of_group(g)).collect();
+        breaches.extend(self.nowhere(found));
+        breaches.extend(self.kernels(found));
+        breaches
+    }
+
+    /// A container without an image of that vendor is not asked.
+    fn of_group(&self, group: &[&Found<'_>]) -> Vec<Breach> {
+        let Some(first) = group.first() else {
+            return Vec::new();
+        };
+        let asked = first.rules.require_archs.iter();
+        asked
+            .filter_map(|arch| {
+                let of_vendor: Vec<&Found<'_>> = group
+                    .iter()
+                    .copied()
+                    .filter(|image| vendor(image) == Some(arch.vendor()))
+                    .collect();
+                self.of_arch(arch, &of_vendor)
+            })
+            .collect()
+    }
+
+    fn of_arch(&self, arch: &Target, images: &[&Found<'_>]) -> Option<Breach> {
+        let first = images.first()?;
+        let there: Vec<&&Found<'_>> = images.iter().filter(|i| covers(i, arch)).collect();
+        if there.is_empty() {
+            let what = format!("no image for {arch} in {}", self.container(first));
+            return Some(self.missing(arch, Some(first.path.clone()), what, images));
+        }
+        let names = |images: &mut dyn Iterator<Item = &&Found<'_>>| -> BTreeSet<String> {
+            images
+                .flat_map(|i| i.report.kernels.iter().flatten().cloned())
+                .collect()
+        };
+        let all = names(&mut images.iter());
+        let covered = names(&mut there.into_iter());
+        let lost: Vec<String> = all.difference(&covered).cloned().collect();
+        if lost.is_empty() {
+            return None;
+        }
+        Some(Breach {
+            rule: Rule::RequireArch,
+            path: Some(first.path.clone()),
+            image: None,
+            complaint: Complaint {
+                what: format!(
+                    "{}kernels in {} lack an image for {arch}",
+                    prefix(self.label),
+                    self.container(first)
+                ),
+                wanted: format!("an image for {arch} with {}", list(&lost, 20)),
+                found: format!("images for {arch} with: {}", list(&set(covered), 20)),
+                mend: format!("compile these kernels for \"{arch}\" too, or remove them"),
+            },
+        })
+    }
+
+    /// The container of an image, for people.
+    fn container(&self, image: &Found<'_>) -> String {
+        let report = &image.report;
+        match (&report.container, report.container_offset) {
+            (Some(kind), Some(offset)) => {
+                let place = place_at(report, offset);
+                format!("{}, {place} ({kind})", image.path)
+            }
+            _ => self.files.clone(),
+        }
+    }
+
+    /// Architectures whose vendor has no image at all.
+    fn nowhere(&self, found: &[Found<'_>]) -> Vec<Breach> {
+        let asked = self.rules.require_archs.iter();
+        asked
+            .filter(|arch| !found.iter().any(|i| vendor(i) == Some(arch.vendor())))
+            .map(|arch| {
+                let what = format!("no image for {arch} in {}", self.files);
+                let images: Vec<&Found<'_>> = found.iter().collect();
+                self.missing(arch, None, what, &images)
+            })
+            .collect()
+    }
+
+    fn missing(
+        &self,
+        arch: &Target,
+        path: Option<String>,
+        what: String,
+        images: &[&Found<'_>],
+    ) -> Breach {
+        let there: BTreeSet<String> = images
+            .iter()
+            .filter(|image| code(image).is_some())
+            .map(|image| image.arch())
+            .collect();
+        Breach {
+            rule: Rule::RequireArch,
+            path,
+            image: None,
+            complaint: Complaint {
+                what: format!("{}{what}", prefix(self.label)),
+                wanted: format!("an image that runs on {arch} as it is"),
+                found: format!("images for: {}", list(&set(there), 50)),
+                mend: format!("add \"{arch}\" to the archs of {}", named(self.label)),
+            },
+        }
+    }
+
+    /// Each required kernel has to be somewhere; for which architectures, its container is asked.
+    fn kernels(&self, found: &[Found<'_>]) -> Vec<Breach> {
+        let there: BTreeSet<String> = found
+            .iter()
+            .flat_map(|image| image.report.kernels.iter().flatten().cloned())
+            .collect();
+        let unread = found.iter().filter(|i| i.report.kernels.is_none()).count();
+        let asked = self.rules.require_kernels.iter();
+        asked
+            .filter(|kernel| !there.contains(*kernel))
+            .map(|kernel| {
+                let mut has = format!("kernels: {}", list(&set(there.clone()), 20));
+                if unread > 0 {
+                    has.push_str(&format!("; of {unread} images the kernels were not read"));
+                }
+                Breach {
+                    rule: Rule::RequireKernel,
+                    path: None,
+                    image: None,
+                    complaint: Complaint {
+                        what: format!(
+                            "{}kernel `{kernel}` is in no image in {}",
+                            prefix(self.label),
+                            self.files
+                        ),
+                        wanted: format!("an image with `{kernel}`"),
+                        found: has,
+                        mend: match nearest(kernel, there.iter().map(String::as_str)) {
+                            Some(near) => format!("did you mean `{near}`?"),
+                            None => {
+                                format!("export it from a device crate of {}", named(self.label))
+                            }
+                        },
+                    },
+                }
+            })
+            .collect()
+    }
+}
+
+fn set(names: BTreeSet<String>) -> Vec<String> {
+    names.into_iter().collect()
+}
+
+/// The images of each container, in the order in which these were found.
+fn groups<'f, 'a>(found: &'f [Found<'a>]) -> Vec<Vec<&'f Found<'a>>> {
+    let mut groups: Vec<(Option<Container<'f>>, Vec<&'f Found<'a>>)> = Vec::new();
+    let mut places = std::collections::HashMap::new();
+    for image in found {
+        let container = Container::of(image);
+        let at = *places.entry(container.clone()).or_insert_with(|| {
+            groups.push((container, Vec::new()));
+            groups.len() - 1
+        });
+        if let Some((_, images)) = groups.get_mut(at) {
+            images.push(image);
+        }
+    }
+    groups.into_iter().map(|(_, images)| images).collect()
+}
+
+/// Which container an image is in: the file, its member, and where in it.
+#[derive(Clone, PartialEq, Eq, Hash)]
+struct Container<'a> {
+    path: &'a str,
+    member: &'a [String],
+    at: Option<u64>,
+    section: Option<&'a str>,
+}
+
+impl<'a> Container<'a> {
+    /// `None` for an image that is a file of its own.
+    fn of(image: &'a Found<'_>) -> Option<Self> {
+        let report = &image.report;
+        let kind = report.container.as_deref()?;
+        let at = report.container_offset?;
+        let in_a_row = kind.ends_with("offload_binary");
+        Some(Self {
+            path: &image.path,
+            member: &report.member,
+            at: (!in_a_row).then_some(at),
+            section: report.section.as_deref(),
+        })
+    }
+}
+
+fn vendor(image: &Found<'_>) -> Option<Vendor> {
+    match image.image.kind {
+        Kind::Cubin | Kind::Ptx => Some(Vendor::Nvidia),
+        Kind::Gfx => Some(Vendor::Amd),
+        Kind::Bitcode | Kind::Spirv | Kind::Unknown(_) => None,
+    }
+}
+
+/// What counts: machine code does, and PTX only where the policy has nothing else.
+fn code(image: &Found<'_>) -> Option<Code> {
+    match image.image.kind {
+        Kind::Cubin | Kind::Gfx => Some(Code::Native),
+        Kind::Ptx if image.rules.ptx == Some(PtxPolicy::Only) => {
+            Some(Code::Ptx(image.image.ptx_isa()))
+        }
+        _ => None,
+    }
+}
+
+/// Whether an image runs on a GPU of that architecture as it is.
+fn covers(image: &Found<'_>, arch: &Target) -> bool {
+    let (Some(code), Some(text)) = (code(image), &image.report.arch) else {
+        return false;
+    };
+    let Ok(target) = parse_target(text) else {
+        return false;
+    };
+    let device = match (arch, &target) {
+        // A GPU has no letter: who asks for one wants that image and no other.
+        (Target::Sm(sm), _) if sm.suffix != Suffix::Plain => return *arch == target,
+        (Target::Sm(sm), _) => Device::Nvidia {
+            major: sm.number / 10,
+            minor: sm.number % 10,
+            max_ptx: None,
+        },
+        (Target::Gfx(asked), Target::Gfx(image)) => Device::Amd(in_modes(*asked, image)),
+        (Target::Gfx(asked), Target::Sm(_)) => Device::Amd(*asked),
+    };
+    fit(&device, &Candidate { code, target }).is_ok()
+}
+
+/// A GPU in the modes that were asked for, and otherwise in those that the image is for.
+fn in_modes(asked: Gfx, image: &Gfx) -> Gfx {
+    let mode = |asked: Mode, image: Mode| match asked {
+        Mode::Any => image,
+        asked => asked,
+    };
+    Gfx {
+        xnack: mode(asked.xnack, image.xnack),
+        sramecc: mode(asked.sramecc, image.sramecc),
+        ..asked
+    }
+}

@@ -1,0 +1,224 @@
+//! What one image can have against the rules.
+
+use offload_audit::image::Image;
+use offload_image::image::Kind;
+use offload_image::policy::PtxPolicy;
+use offload_image::target::Target;
+
+use super::breach::{Breach, Rule};
+use super::rules::{target as parse_target, Rules};
+use crate::failure::{clean, prefix, target as named, Complaint};
+use crate::report::ImageReport;
+use crate::table::place;
+
+/// An image with what is needed to judge it and to name it.
+pub struct Found<'a> {
+    /// The build target that texts name; may be empty.
+    pub label: &'a str,
+    /// The file, for people.
+    pub path: String,
+    pub image: &'a Image,
+    pub report: ImageReport,
+    pub rules: &'a Rules,
+    /// Texts that must not be in it, and where they are in the unpacked bytes.
+    pub texts: &'a [TextHit],
+}
+
+/// A text that was found in an image.
+pub struct TextHit {
+    pub text: String,
+    /// Of the first one.
+    pub offset: usize,
+    pub count: usize,
+}
+
+impl Found<'_> {
+    pub fn arch(&self) -> String {
+        self.report
+            .arch
+            .as_deref()
+            .map_or_else(|| "?".to_owned(), clean)
+    }
+
+    /// `ptx for sm_80, PTX ISA 8.8, 328 bytes (lz4), in .nv_fatbin @ 0x40 (elf/fatbin)`
+    pub fn describe(&self) -> String {
+        let report = &self.report;
+        let relocatable = if report.relocatable {
+            "relocatable "
+        } else {
+            ""
+        };
+        let mut text = format!("{relocatable}{} for {}", report.kind, self.arch());
+        if let Some(isa) = &report.ptx_isa {
+            text.push_str(&format!(", PTX ISA {isa}"));
+        }
+        text.push_str(&format!(", {} bytes", report.size));
+        if report.is_packed() {
+            text.push_str(&format!(" ({})", report.compression));
+        }
+        text.push_str(&format!(", in {}", place(report)));
+        if let Some(container) = &report.container {
+            text.push_str(&format!(" ({container})"));
+        }
+        if let Some(policy) = &report.policy {
+            text.push_str(&format!(", packed under ptx = \"{}\"", clean(policy)));
+        }
+        text
+    }
+
+    /// Every breach by this image alone.
+    pub fn breaches(&self) -> Vec<Breach> {
+        let checks = [
+            self.of_policy(),
+            self.of_label(),
+            self.of_forbidden_archs(),
+            self.of_size(),
+        ];
+        let mut breaches: Vec<Breach> = checks.into_iter().flatten().collect();
+        breaches.extend(self.of_texts());
+        breaches
+    }
+
+    fn breach(&self, rule: Rule, what: &str, wanted: String, mend: String) -> Breach {
+        Breach {
+            rule,
+            path: Some(self.path.clone()),
+            image: Some(self.report.clone()),
+            complaint: Complaint {
+                what: format!("{}{what}", prefix(self.label)),
+                wanted,
+                found: self.describe(),
+                mend,
+            },
+        }
+    }
+
+    fn of_policy(&self) -> Option<Breach> {
+        let kind = self.image.kind;
+        let rule = match kind {
+            Kind::Ptx if self.report.relocatable => Rule::RelocatablePtx,
+            Kind::Ptx => Rule::Ptx,
+            _ => Rule::Cubin,
+        };
+        if let Some((policy, wanted)) = self.rules.ptx.and_then(|p| Some((p, refused(p, kind)?))) {
+            return Some(self.breach(
+                rule,
+                &format!("ptx = \"{policy}\" is breached by {}", self.path),
+                wanted.to_owned(),
+                format!(
+                    "set `ptx = \"embed\"` on {}, or remove {}",
+                    named(self.label),
+                    self.origin()
+                ),
+            ));
+        }
+        match self.report.policy.as_deref()?.parse::<PtxPolicy>() {
+            Ok(own) => Some(self.breach(
+                Rule::OwnPolicy,
+                &format!("an image in {} breaches its own policy", self.path),
+                format!("{}, by the policy it was packed under", refused(own, kind)?),
+                "pack it anew with `offload pack`, which refuses this".to_owned(),
+            )),
+            Err(unknown) => Some(self.breach(
+                Rule::UnknownPolicy,
+                &format!(
+                    "an image in {} has a policy that is not known: {}",
+                    self.path,
+                    clean(&unknown)
+                ),
+                "forbid, embed or only".to_owned(),
+                "use the release of this tool that packed it, or pack it anew".to_owned(),
+            )),
+        }
+    }
+
+    fn of_label(&self) -> Option<Breach> {
+        let label = self.image.false_label()?;
+        Some(self.breach(
+            Rule::FalseLabel,
+            &format!("an image in {} is labelled for another GPU", self.path),
+            format!("an image for {}, as its container says", clean(label)),
+            format!("rebuild {}", self.origin()),
+        ))
+    }
+
+    fn of_forbidden_archs(&self) -> Option<Breach> {
+        let arch = parse_target(self.report.arch.as_deref()?).ok()?;
+        let forbidden = self.rules.forbid_archs.iter().find(|f| same(f, &arch))?;
+        Some(self.breach(
+            Rule::ForbidArch,
+            &format!("{} has an image for {forbidden}", self.path),
+            format!("nothing for {forbidden}"),
+            format!("remove {forbidden} from the archs of {}", self.origin()),
+        ))
+    }
+
+    fn of_size(&self) -> Option<Breach> {
+        let limit = self.rules.max_image_bytes?;
+        (self.report.size > limit).then(|| {
+            self.breach(
+                Rule::MaxImageBytes,
+                &format!("an image in {} is too large", self.path),
+                format!("at most {limit} bytes in one image"),
+                "raise max-image-bytes, strip debug information, or make fewer kernels".to_owned(),
+            )
+        })
+    }
+
+    fn of_texts(&self) -> Vec<Breach> {
+        let asked = |hit: &&TextHit| self.rules.forbid_texts.contains(&hit.text);
+        let hits = self.texts.iter().filter(asked);
+        hits.map(|hit| {
+            let text = clean(&hit.text);
+            let mut breach = self.breach(
+                Rule::ForbidText,
+                &format!("`{text}` is in an image in {}", self.path),
+                "an image without this text".to_owned(),
+                "remap paths (`--remap-path-prefix`, `-ffile-prefix-map`), or strip debug \
+                 information"
+                    .to_owned(),
+            );
+            breach.complaint.found.push_str(&format!(
+                "; {} times, first at byte {:#x} of the unpacked image",
+                hit.count, hit.offset
+            ));
+            breach
+        })
+        .collect()
+    }
+
+    /// Who brings the image, as far as its container tells.
+    fn origin(&self) -> &'static str {
+        match self.report.container.as_deref() {
+            Some(container) if container.ends_with("fatbin") => {
+                "the object or library that brings this fatbin (compile it with cubins only: \
+                 -gencode=arch=compute_NN,code=sm_NN)"
+            }
+            Some(container) if container.ends_with("offload_binary") => {
+                "the offload_library that packs this image"
+            }
+            _ => "the code that holds this text or image",
+        }
+    }
+}
+
+/// What the policy wants instead, if it does not allow this kind.
+fn refused(policy: PtxPolicy, kind: Kind) -> Option<&'static str> {
+    match (policy, kind) {
+        (PtxPolicy::Forbid, Kind::Ptx) => Some("no PTX, in no container"),
+        (PtxPolicy::Only, Kind::Cubin) => Some("PTX and no cubin"),
+        _ => None,
+    }
+}
+
+/// Whether an image's architecture is the one that was named; modes that were not named may be any.
+fn same(named: &Target, arch: &Target) -> bool {
+    match (named, arch) {
+        (Target::Gfx(named), Target::Gfx(arch)) => {
+            named.arch.name == arch.arch.name
+                && named.xnack.allows(arch.xnack)
+                && named.sramecc.allows(arch.sramecc)
+        }
+        _ => named == arch,
+    }
+}

@@ -1,0 +1,266 @@
+//! The outcome of a run, and how it is printed.
+
+use std::io::{self, Write};
+
+use offload_audit::scan::State;
+use offload_image::image::Kind;
+use serde::Serialize;
+
+use super::breach::{Breach, Rule};
+use super::coverage::Asked;
+use super::image::{Found, TextHit};
+use super::junit;
+use super::policy::Policy;
+use super::rules::Rules;
+use crate::cli::{VerifyArgs, VerifyFormat};
+use crate::failure::{clean, list, prefix, Complaint};
+use crate::gather::{File, Inputs};
+use crate::report::{ImageReport, SCHEMA};
+
+/// The outcome; as JSON, what `verify --format=json` prints. `docs/verify.md` describes it.
+#[derive(Serialize)]
+pub struct Verdict {
+    schema: u32,
+    ok: bool,
+    pub files: Vec<Verified>,
+    pub breaches: Vec<Breach>,
+    /// What could not be looked into at all, such as a path that is not there.
+    pub faults: Vec<String>,
+    /// The exceptions that some file or image came under.
+    pub exceptions: Vec<Excepted>,
+    /// What was not judged, and exceptions that nothing came under.
+    pub notes: Vec<String>,
+    /// Before every fault, for people.
+    #[serde(skip)]
+    prefix: String,
+}
+
+/// A file that was looked into.
+#[derive(Serialize)]
+pub struct Verified {
+    pub path: String,
+    pub state: &'static str,
+    pub images: usize,
+    pub ptx: usize,
+    /// Of all images, as stored.
+    pub bytes: u64,
+    pub problems: Vec<String>,
+}
+
+/// A file or member that came under an exception.
+#[derive(Serialize, PartialEq)]
+pub struct Excepted {
+    pub path: String,
+    /// The pattern of the exception.
+    pub pattern: String,
+    pub reason: String,
+}
+
+impl Verdict {
+    pub fn new(
+        args: &VerifyArgs,
+        policy: &Policy,
+        inputs: &Inputs,
+        files: &[File<Vec<TextHit>>],
+    ) -> Self {
+        let mut verdict = Self {
+            schema: SCHEMA,
+            ok: false,
+            files: Vec::new(),
+            breaches: Vec::new(),
+            faults: inputs.faults.clone(),
+            exceptions: Vec::new(),
+            notes: inputs.notes.clone(),
+            prefix: prefix(&args.label),
+        };
+        // The rules of each image first: what was found points to them.
+        let rules: Vec<Vec<Rules>> = files.iter().map(|f| verdict.rules(policy, f)).collect();
+        let mut all = Vec::new();
+        for (file, rules) in files.iter().zip(&rules) {
+            let found = found(args, file, rules);
+            verdict
+                .breaches
+                .extend(found.iter().flat_map(Found::breaches));
+            verdict.breaches.extend(too_large(args, policy, file));
+            verdict.notes.extend(notes(file, &found));
+            verdict.files.push(Verified::new(file));
+            all.extend(found);
+        }
+        let asked = Asked {
+            label: &args.label,
+            rules: &policy.rules,
+            files: files_text(args),
+        };
+        verdict.breaches.extend(asked.breaches(&all));
+        for exception in &policy.exceptions {
+            let pattern = exception.path.as_str();
+            if !verdict
+                .exceptions
+                .iter()
+                .any(|used| used.pattern == pattern)
+            {
+                verdict.notes.push(format!(
+                    "the exception for `{pattern}` came into use nowhere"
+                ));
+            }
+        }
+        verdict.ok = verdict.breaches.is_empty() && verdict.fault_texts().is_empty();
+        verdict
+    }
+
+    /// The rules of each image of a file, and the exceptions among them noted.
+    fn rules<E>(&mut self, policy: &Policy, file: &File<E>) -> Vec<Rules> {
+        let path = file.path.display().to_string();
+        let mut rules = Vec::new();
+        for (image, _) in &file.images {
+            let mut whole = path.clone();
+            for name in &image.location.member {
+                whole.push('/');
+                whole.push_str(name);
+            }
+            let (found, used) = policy.rules_for(&whole);
+            rules.push(found);
+            for exception in used
+                .iter()
+                .filter_map(|index| policy.exceptions.get(*index))
+            {
+                let excepted = Excepted {
+                    path: whole.clone(),
+                    pattern: exception.path.as_str().to_owned(),
+                    reason: exception.reason.clone(),
+                };
+                if !self.exceptions.contains(&excepted) {
+                    self.exceptions.push(excepted);
+                }
+            }
+        }
+        rules
+    }
+
+    /// Everything that could not be read.
+    pub fn fault_texts(&self) -> Vec<String> {
+        let of_files = self.files.iter().flat_map(|file| {
+            let text = |problem: &String| format!("{}{}: {problem}", self.prefix, file.path);
+            file.problems.iter().map(text)
+        });
+        let of_inputs = self
+            .faults
+            .iter()
+            .map(|text| format!("{}{text}", self.prefix));
+        of_inputs.chain(of_files).collect()
+    }
+
+    /// Prints what is not a failure: that goes to the error stream at the end.
+    pub fn print(
+        &self,
+        args: &VerifyArgs,
+        out: &mut dyn Write,
+        err: &mut dyn Write,
+    ) -> io::Result<()> {
+        for used in &self.exceptions {
+            let (path, reason) = (clean(&used.path), clean(&used.reason));
+            writeln!(
+                err,
+                "offload: {}exception for {path}: {reason}",
+                self.prefix
+            )?;
+        }
+        for note in &self.notes {
+            writeln!(err, "offload: {}note: {note}", self.prefix)?;
+        }
+        match args.format {
+            VerifyFormat::Text => Ok(()),
+            VerifyFormat::Json => {
+                serde_json::to_writer_pretty(&mut *out, self)?;
+                writeln!(out)
+            }
+            VerifyFormat::Junit => junit::write(self, out),
+        }
+    }
+}
+
+impl Verified {
+    fn new<E>(file: &File<E>) -> Self {
+        let images = || file.images.iter().map(|(image, _)| image);
+        Self {
+            path: file.path.display().to_string(),
+            state: file.state().name(),
+            images: images().count(),
+            ptx: images().filter(|image| image.kind == Kind::Ptx).count(),
+            bytes: bytes(file),
+            problems: file.faults.iter().map(|fault| fault.text.clone()).collect(),
+        }
+    }
+}
+
+fn found<'a>(
+    args: &'a VerifyArgs,
+    file: &'a File<Vec<TextHit>>,
+    rules: &'a [Rules],
+) -> Vec<Found<'a>> {
+    let images = file.images.iter().zip(rules);
+    images
+        .map(|((image, texts), rules)| Found {
+            label: &args.label,
+            path: file.path.display().to_string(),
+            report: ImageReport::new(image),
+            image,
+            rules,
+            texts,
+        })
+        .collect()
+}
+
+fn bytes<E>(file: &File<E>) -> u64 {
+    let sizes = file.images.iter().map(|(image, _)| image.size);
+    sizes.fold(0, u64::saturating_add)
+}
+
+fn too_large<E>(args: &VerifyArgs, policy: &Policy, file: &File<E>) -> Option<Breach> {
+    let path = file.path.display().to_string();
+    let limit = policy.rules_for(&path).0.max_total_bytes?;
+    let (bytes, images) = (bytes(file), file.images.len());
+    (bytes > limit).then(|| Breach {
+        rule: Rule::MaxTotalBytes,
+        complaint: Complaint {
+            what: format!("{}the images in {path} are too large", prefix(&args.label)),
+            wanted: format!("at most {limit} bytes in all images of a file"),
+            found: format!("{bytes} bytes in {images} images"),
+            mend: "raise max-total-bytes, or build for fewer architectures".to_owned(),
+        },
+        path: Some(path),
+        image: None,
+    })
+}
+
+/// What is no breach and must not go unsaid either.
+fn notes<E>(file: &File<E>, found: &[Found<'_>]) -> Vec<String> {
+    let mut notes = Vec::new();
+    for image in found {
+        if !matches!(image.image.kind, Kind::Cubin | Kind::Gfx | Kind::Ptx) {
+            let (kind, arch, path) = (image.image.kind, image.arch(), &image.path);
+            notes.push(format!("{kind} for {arch} in {path} is not judged"));
+        }
+    }
+    for member in &file.members {
+        if let State::Elsewhere(reasons) = &member.state {
+            let names: String = member
+                .path
+                .iter()
+                .map(|m| format!("{}: ", clean(m)))
+                .collect();
+            let path = file.path.display();
+            notes.push(format!(
+                "{path}: {names}GPU code in another place is not judged: {}",
+                list(reasons, 5)
+            ));
+        }
+    }
+    notes
+}
+
+fn files_text(args: &VerifyArgs) -> String {
+    let paths = args.files.iter();
+    let names: Vec<String> = paths.map(|path| path.display().to_string()).collect();
+    list(&names, 5)
+}
