@@ -18,7 +18,7 @@ use crate::scan::{Member, Options, Problem, Sink, State};
 use crate::{sweep, unpack};
 
 /// So many bytes of a file are looked at before their memory is given back.
-pub(crate) const WINDOW: usize = 32 << 20;
+pub(crate) const WINDOW: usize = 8 << 20;
 
 /// What bytes turned out to be, once they were walked.
 pub(crate) enum Seen {

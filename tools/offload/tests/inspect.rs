@@ -58,6 +58,69 @@ fn json_has_the_names_that_others_rely_on() {
 }
 
 #[test]
+fn a_table_reads_no_more_than_it_shows() {
+    let room = Room::new();
+    let fatbin = room.file("f", SPEED_FATBIN);
+    let quick = run(&["inspect", &fatbin]);
+    assert_eq!(quick.code, 0);
+    assert!(
+        !quick.out.contains("fill") && !quick.out.contains("sha256"),
+        "{}",
+        quick.out
+    );
+    assert!(
+        quick.out.contains("the contents were not read"),
+        "{}",
+        quick.out
+    );
+    let full = run(&["inspect", "--sha256", &fatbin]).out;
+    assert!(
+        full.contains("fill, nothing") && full.contains("sha256"),
+        "{full}"
+    );
+    assert!(!full.contains("not read"), "{full}");
+    // The kind is read in any case: a cubin by its label that is PTX.
+    let mut bytes = SPEED_FATBIN.to_vec();
+    let at = bytes[16..].windows(2).position(|w| w == [1, 0]).unwrap() + 16;
+    bytes[at] = 2;
+    let lied = run(&["inspect", &room.file("l", &bytes)]).out;
+    assert!(lied.contains("1 PTX"), "{lied}");
+}
+
+#[test]
+fn folders_and_what_is_in_them() {
+    let room = Room::new();
+    std::fs::create_dir_all(room.path("d/sub")).unwrap();
+    room.file("d/sub/c.cubin", SM_90);
+    room.file("d/plain.o", PLAIN);
+    room.file("d/README", b"text");
+    room.file("d/stub.o", include_bytes!("../../audit/tests/data/stub.o"));
+    let outside = room.file("outside.cubin", SM_75);
+    std::os::unix::fs::symlink(&outside, room.path("d/link")).unwrap();
+    let folder = room.path("d").display().to_string();
+    let ran = run(&["inspect", &folder]);
+    ran.says(0, &["note:", "link", "is not followed"]);
+    assert!(ran.out.contains("sub/c.cubin"), "{}", ran.out);
+    assert!(
+        ran.out.contains("2 more files have no GPU code"),
+        "{}",
+        ran.out
+    );
+    assert!(
+        ran.out.contains("no GPU code here, but elsewhere"),
+        "{}",
+        ran.out
+    );
+    assert!(!ran.out.contains("sm_75"), "{}", ran.out);
+    // A link that is given by name is followed.
+    let ran = run(&["inspect", &room.path("d/link").display().to_string()]);
+    assert!(ran.out.contains("sm_75"), "{}", ran.out);
+    let empty = room.path("d/sub/empty");
+    std::fs::create_dir(&empty).unwrap();
+    assert_eq!(run(&["inspect", &empty.display().to_string()]).code, 4);
+}
+
+#[test]
 fn exit_codes() {
     let room = Room::new();
     let plain = room.file("plain.o", PLAIN);

@@ -190,7 +190,10 @@ mod tests {
             ("ptx = \"never\"", "unknown PTX policy `never`"),
             ("ptx", "expected"),
             ("require-archs = []", "unknown field `require-archs`"),
-            ("forbid-arch = [\"gfx90b\"]", "unknown GPU architecture `gfx90b`"),
+            (
+                "forbid-arch = [\"gfx90b\"]",
+                "unknown GPU architecture `gfx90b`",
+            ),
             ("max-image-bytes = -1", "-1"),
             ("exceptions = 1", "a list of tables"),
             (

@@ -9,6 +9,7 @@ pub const SM_75: &[u8] = include_bytes!("../../../image/tests/data/sm_75.old.cub
 pub const SM_90: &[u8] = include_bytes!("../../../image/tests/data/sm_90.new.cubin");
 pub const SM_90A: &[u8] = include_bytes!("../../../image/tests/data/sm_90a.new.cubin");
 pub const GFX90A: &[u8] = include_bytes!("../../../image/tests/data/gfx90a.elf");
+pub const GFX9_4_GENERIC: &[u8] = include_bytes!("../../../image/tests/data/gfx9-4-generic.elf");
 pub const GFX90A_MODES: &[u8] = include_bytes!("../../../image/tests/data/gfx90a.modes.elf");
 pub const RAW_FATBIN: &[u8] = include_bytes!("../../../image/tests/data/raw.fatbin");
 pub const SPEED_FATBIN: &[u8] = include_bytes!("../../../image/tests/data/speed.fatbin");

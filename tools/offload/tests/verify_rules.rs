@@ -1,0 +1,388 @@
+//! `offload verify`: rules about architectures, kernels, texts and sizes, policy files, and reports.
+
+mod common;
+use common::*;
+use offload_image::arch::Suffix;
+use offload_image::fatbin::{write, EntryKind, NewEntry};
+use offload_image::image::Compression;
+use offload_image::select::PtxIsa;
+use offload_image::target::Sm;
+use serde_json::{json, Value};
+
+fn entry(number: u32, suffix: Suffix, cubin: &'static [u8]) -> NewEntry<'static> {
+    NewEntry {
+        kind: EntryKind::Cubin,
+        sm: Sm { number, suffix },
+        version: PtxIsa { major: 1, minor: 8 },
+        compression: Compression::None,
+        unpacked_size: 0,
+        payload: cubin,
+    }
+}
+
+fn both() -> Vec<u8> {
+    write(&[
+        entry(75, Suffix::Plain, SM_75),
+        entry(90, Suffix::Plain, SM_90),
+    ])
+}
+
+fn only_75() -> Vec<u8> {
+    write(&[entry(75, Suffix::Plain, SM_75)])
+}
+
+fn json(args: &[&str]) -> (u8, Value) {
+    let args: Vec<&str> = ["verify", "--format=json"]
+        .iter()
+        .chain(args)
+        .copied()
+        .collect();
+    let ran = run(&args);
+    (ran.code, serde_json::from_str(&ran.out).unwrap())
+}
+
+/// The rules that are breached, in order.
+fn rules(report: &Value) -> Vec<&str> {
+    let breaches = report["breaches"].as_array().unwrap();
+    breaches
+        .iter()
+        .map(|b| b["rule"].as_str().unwrap())
+        .collect()
+}
+
+#[test]
+fn each_container_has_to_have_every_architecture() {
+    let room = Room::new();
+    let whole = room.file("whole", &both());
+    let verify = |file: &str| run(&["verify", "--require-arch=sm_90", file]);
+    verify(&whole).fine();
+    // The file as a whole has images for both; the second fatbin has one for sm_75 alone.
+    let half = room.file("half", &[both(), only_75()].concat());
+    let offset = format!("file @ {:#x} (fatbin)", both().len());
+    verify(&half).says(1, &["no image for sm_90 in", &offset, "images for: sm_75"]);
+    // The same as two files that are images themselves is one container.
+    let (a, b) = (room.file("a.cubin", SM_75), room.file("b.cubin", SM_90));
+    run(&[
+        "verify",
+        "--require-arch=sm_90",
+        "--require-arch=sm_75",
+        &a,
+        &b,
+    ])
+    .fine();
+    run(&["verify", "--require-arch=sm_90", &a]).says(1, &["no image for sm_90 in"]);
+    // So are OffloadBinaries in a row, of which each holds one image.
+    let packed = packed(&room);
+    run(&["verify", "--require-arch=sm_90a", &packed]).fine();
+    // And nothing at all is not enough.
+    let plain = room.file("plain.o", PLAIN);
+    run(&["verify", "--require-arch=sm_90", &plain]).says(1, &["no image for sm_90", "none"]);
+    run(&["verify", "--require-arch=gfx90a", &whole]).says(1, &["no image for gfx90a"]);
+    verify(&plain).says(1, &["plain.o"]);
+}
+
+#[test]
+fn each_kernel_has_to_have_every_architecture() {
+    let room = Room::new();
+    let ptx = |target: &str, kernels: &[&str]| {
+        let entries = kernels
+            .iter()
+            .map(|k| format!(".visible .entry {k}() {{ ret; }}\n"));
+        let entries: String = entries.collect();
+        format!(".version 7.0\n.target {target}\n.address_size 64\n{entries}")
+    };
+    let old = room.file("old.ptx", ptx("sm_70", &["a", "b"]).as_bytes());
+    let new = room.file("new.ptx", ptx("sm_90", &["a", "c"]).as_bytes());
+    let verify = |arch: &str| run(&["verify", "--ptx=only", arch, &old, &new]);
+    // On 7.5 nothing runs but the first.
+    verify("--require-arch=sm_75").says(
+        1,
+        &[
+            "kernels in",
+            "lack an image for sm_75",
+            "with c",
+            "images for sm_75 with: a, b",
+        ],
+    );
+    verify("--require-arch=sm_90").fine();
+}
+
+#[test]
+fn what_counts_for_an_architecture() {
+    let room = Room::new();
+    let file = |name: &str, bytes: &[u8]| room.file(name, bytes);
+    let covers = |arch: &str, file: &str| {
+        let ran = run(&["verify", &format!("--require-arch={arch}"), file]);
+        assert!(ran.code < 2, "{ran:?}");
+        ran.code == 0
+    };
+    let sm_75 = file("75", SM_75);
+    let sm_90 = file("90", SM_90);
+    let sm_90a = file("90a", SM_90A);
+    let generic = file("generic", GFX9_4_GENERIC);
+    let modes = file("modes", GFX90A_MODES);
+    for (arch, image, wanted) in [
+        ("sm_75", &sm_75, true),
+        ("sm_72", &sm_75, false),
+        ("sm_80", &sm_75, false),
+        // The letter: for its own GPU, and for no other.
+        ("sm_90", &sm_90a, true),
+        ("sm_90a", &sm_90a, true),
+        ("sm_90a", &sm_90, false),
+        ("sm_100", &sm_90a, false),
+        ("sm_100", &sm_90, false),
+        ("gfx942", &generic, true),
+        ("gfx950", &generic, true),
+        ("gfx90a", &generic, false),
+        ("gfx9-4-generic", &generic, true),
+        ("gfx90a", &modes, true),
+    ] {
+        assert_eq!(covers(arch, image), wanted, "{arch} by {image}");
+    }
+}
+
+#[test]
+fn forbidden_architectures_texts_and_sizes() {
+    let room = Room::new();
+    let file = room.file("f", &both());
+    let verify = |args: &[&str]| {
+        let args: Vec<&str> = ["verify"]
+            .iter()
+            .chain(args)
+            .copied()
+            .chain([&*file])
+            .collect();
+        run(&args)
+    };
+    verify(&["--forbid-arch=sm_75", "--forbid-arch=sm_52"])
+        .says(1, &["has an image for sm_75", "wanted: nothing for sm_75"]);
+    verify(&["--forbid-arch=sm_52", "--forbid-arch=sm_90a"]).fine();
+    verify(&["--forbid-arch=sm_5x"]).says(2, &["unknown GPU architecture"]);
+    verify(&["--forbid-text=.nv.info", "--forbid-text=not there"]).says(
+        1,
+        &[
+            "`.nv.info` is in an image",
+            "times, first at byte 0x",
+            "remap paths",
+        ],
+    );
+    verify(&["--forbid-text=not there"]).fine();
+    let size = SM_90.len().max(SM_75.len()) as u64;
+    let at_most = |key: &str, bytes: u64| format!("--max-{key}-bytes={bytes}");
+    verify(&[&at_most("image", size + 8)]).fine();
+    verify(&[&at_most("image", size - 8)]).says(1, &["is too large", "in one image"]);
+    let total = (SM_90.len() + SM_75.len()) as u64;
+    verify(&[&at_most("total", total + 16)]).fine();
+    verify(&[&at_most("total", total - 1)]).says(1, &["in 2 images", "at most"]);
+    verify(&[]).says(2, &["nothing to verify"]);
+}
+
+#[test]
+fn forbidden_text_is_found_in_what_is_compressed() {
+    let room = Room::new();
+    let fatbin = room.file("f", SPEED_FATBIN);
+    // The second of two lines that start alike: the first is what it is packed by.
+    let text = ".visible .entry nothing";
+    assert!(!SPEED_FATBIN
+        .windows(text.len())
+        .any(|w| w == text.as_bytes()));
+    let (code, report) = json(&[&format!("--forbid-text={text}"), &fatbin]);
+    assert_eq!((code, rules(&report)), (1, vec!["forbid-text"]));
+    assert_eq!(report["breaches"][0]["image"]["compression"], "lz4");
+}
+
+#[test]
+fn relocatable_ptx_is_a_class_of_its_own() {
+    let room = Room::new();
+    let host = room.file("host.o", HOST);
+    let (code, report) = json(&["--ptx=forbid", &host]);
+    assert_eq!(code, 1);
+    let mut found = rules(&report);
+    found.sort_unstable();
+    assert_eq!(found, ["ptx", "ptx", "ptx", "relocatable-ptx"]);
+    let relocatable = report["breaches"].as_array().unwrap();
+    let relocatable = relocatable
+        .iter()
+        .find(|b| b["rule"] == "relocatable-ptx")
+        .unwrap();
+    assert_eq!(relocatable["image"]["section"], "__nv_relfatbin");
+    assert_eq!(relocatable["image"]["relocatable"], true);
+    let says = ["relocatable ptx for sm_90", "4 PTX"];
+    run(&["verify", "--ptx=forbid", &host]).says(1, &says[..1]);
+    assert!(run(&["verify", "--ptx=embed", &host])
+        .out
+        .contains("4 PTX, 1 of it relocatable"));
+}
+
+#[test]
+fn a_policy_file_with_exceptions() {
+    let room = Room::new();
+    std::fs::create_dir_all(room.path("dist/vendor")).unwrap();
+    room.file("dist/vendor/v.o", HOST);
+    room.file("dist/ours.cubin", SM_90);
+    room.file("dist/README.md", b"no code");
+    let dist = room.path("dist").display().to_string();
+    let policy = room.file(
+        "policy.toml",
+        br#"
+            ptx = "forbid"
+            [[exceptions]]
+            path = "vendor/*.o"
+            reason = "compiled by the vendor, ticket 7"
+            ptx = "embed"
+            [[exceptions]]
+            path = "nothing/*"
+            reason = "gone"
+            ptx = "embed"
+        "#,
+    );
+    let flag = format!("--policy={policy}");
+    let (code, report) = json(&[&flag, &dist]);
+    assert_eq!((code, &report["ok"]), (0, &json!(true)));
+    assert_eq!(
+        report["exceptions"],
+        json!([{
+            "path": format!("{dist}/vendor/v.o"),
+            "pattern": "vendor/*.o",
+            "reason": "compiled by the vendor, ticket 7"
+        }])
+    );
+    assert_eq!(
+        report["notes"],
+        json!(["the exception for `nothing/*` came into use nowhere"])
+    );
+    let states: Vec<&str> = report["files"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|file| file["state"].as_str().unwrap())
+        .collect();
+    assert_eq!(states, ["not_binary", "images", "images"]);
+    let ran = run(&["verify", &flag, &dist]);
+    ran.says(
+        0,
+        &[
+            "exception for",
+            "vendor/v.o: compiled by the vendor, ticket 7",
+        ],
+    );
+    // The same file in another place does not come under it.
+    room.file("dist/v.o", HOST);
+    let (code, report) = json(&[&flag, &dist]);
+    assert_eq!((code, rules(&report).len()), (1, 4));
+    // The command line stands in for the file, not for its exceptions.
+    run(&["verify", "--ptx=only", &flag, &dist]).says(1, &["PTX and no cubin"]);
+    let wrong = room.file("wrong.toml", b"ptx = \"never\"");
+    run(&["verify", &format!("--policy={wrong}"), &dist])
+        .says(3, &["wrong.toml: no policy: unknown PTX policy `never`"]);
+}
+
+#[test]
+fn json_lists_every_breach_and_every_file() {
+    let room = Room::new();
+    let host = room.file("host.o", HOST);
+    let cubin = room.file("c", SM_90);
+    let broken = room.file("broken", &RAW_FATBIN[..4000]);
+    let (code, report) = json(&[
+        "--ptx=only",
+        "--require-kernel=gemm",
+        &host,
+        &cubin,
+        &broken,
+    ]);
+    assert_eq!(
+        (code, &report["schema"], &report["ok"]),
+        (3, &json!(1), &json!(false))
+    );
+    assert_eq!(rules(&report), ["cubin", "require-kernel"]);
+    let breach = &report["breaches"][0];
+    assert_eq!(breach["path"], json!(cubin));
+    assert_eq!(breach["image"]["arch"], "sm_90");
+    for key in ["what", "wanted", "found", "mend"] {
+        assert!(!breach[key].as_str().unwrap().is_empty(), "{key}");
+    }
+    assert!(report["breaches"][1]["path"].is_null());
+    let files = report["files"].as_array().unwrap();
+    assert_eq!(
+        (&files[0]["images"], &files[0]["ptx"]),
+        (&json!(4), &json!(4))
+    );
+    assert_eq!(files[2]["state"], "unreadable");
+    assert_eq!(files[2]["problems"].as_array().unwrap().len(), 1);
+    let gone = room.path("gone").display().to_string();
+    let (code, report) = json(&["--ptx=forbid", &gone, &cubin]);
+    assert_eq!((code, report["faults"].as_array().unwrap().len()), (3, 1));
+}
+
+#[test]
+fn junit_has_a_case_for_each_file() {
+    let room = Room::new();
+    let host = room.file("host<&\">.o", HOST);
+    let cubin = room.file("c", SM_90);
+    let args = [
+        "verify",
+        "--format=junit",
+        "--ptx=forbid",
+        "--require-kernel=gemm",
+    ];
+    let args: Vec<&str> = args.into_iter().chain([&*host, &cubin]).collect();
+    let ran = run(&args);
+    assert_eq!(ran.code, 1);
+    let mut reader = quick_xml::Reader::from_str(&ran.out);
+    let (mut cases, mut failures, mut suite) = (Vec::new(), Vec::new(), Vec::new());
+    loop {
+        use quick_xml::events::Event;
+        let event = reader.read_event().unwrap();
+        let (Event::Start(element) | Event::Empty(element)) = &event else {
+            match event {
+                Event::Eof => break,
+                _ => continue,
+            }
+        };
+        let values: Vec<String> = element
+            .attributes()
+            .map(|a| a.unwrap().unescape_value().unwrap().into_owned())
+            .collect();
+        match element.name().as_ref() {
+            b"testcase" => cases.push(values[1].clone()),
+            b"failure" => failures.push(values[0].clone()),
+            b"testsuite" => suite = values,
+            _ => {}
+        }
+    }
+    assert_eq!(cases, [&*host, &cubin, "all files"]);
+    failures.sort();
+    assert_eq!(
+        failures,
+        ["ptx", "ptx", "ptx", "relocatable-ptx", "require-kernel"]
+    );
+    assert_eq!(suite, ["offload verify", "3", "5", "0"]);
+}
+
+#[test]
+fn members_of_archives_have_rules_of_their_own() {
+    let room = Room::new();
+    let mut zip = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
+    for (name, bytes) in [
+        ("pkg/vendor/v.o", HOST),
+        ("pkg/ours.o", PLAIN),
+        ("pkg/c.cubin", SM_90),
+    ] {
+        zip.start_file(name, zip::write::SimpleFileOptions::default())
+            .unwrap();
+        std::io::Write::write_all(&mut zip, bytes).unwrap();
+    }
+    let wheel = room.file("w.whl", zip.finish().unwrap().get_ref());
+    run(&["verify", "--ptx=forbid", &wheel]).says(1, &["in pkg/vendor/v.o: .nv_fatbin @ 0x"]);
+    let policy = room.file(
+        "policy.json",
+        br#"{"ptx": "forbid", "exceptions":
+             [{"path": "pkg/vendor/*", "reason": "theirs", "ptx": "embed"}]}"#,
+    );
+    let (code, report) = json(&[&format!("--policy={policy}"), &wheel]);
+    assert_eq!(code, 0, "{report:#}");
+    assert_eq!(
+        report["exceptions"][0]["path"],
+        json!(format!("{wheel}/pkg/vendor/v.o"))
+    );
+}
