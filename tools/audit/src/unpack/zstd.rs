@@ -76,7 +76,8 @@ fn frame(packed: Bytes<'_>, allowed: u64, out: &mut Vec<u8>) -> Result<u64> {
             return Ok(input.pos() as u64);
         }
         if out.len() == out.capacity() {
-            out.reserve_exact(room.min(out.len().max(CHUNK)));
+            let likely = packed.data().len().saturating_mul(RATIO).max(BLOCK);
+            out.reserve_exact(room.min(likely.max(out.len())));
         }
         let start = out.len();
         let mut output = OutBuffer::around_pos(out, start);
@@ -92,8 +93,10 @@ fn frame(packed: Bytes<'_>, allowed: u64, out: &mut Vec<u8>) -> Result<u64> {
     }
 }
 
-/// What the buffer starts with: a block.
-const CHUNK: usize = 128 << 10;
+/// The most that one block unpacks to.
+const BLOCK: usize = 128 << 10;
+/// What most images unpack to at most: one buffer does, and zstd needs no window beside it.
+const RATIO: usize = 16;
 
 fn skippable(bytes: Bytes<'_>) -> Result<Option<u64>> {
     match bytes.data() {
