@@ -3,7 +3,7 @@
 # GPU and checks what each does; writes the results as a Markdown table to TABLE.
 #
 #   ./bazelw build -c opt //tests/gpu:programs
-#   mkdir programs && cp -L bazel-bin/tests/gpu/saxpy_* bazel-bin/examples/saxpy/saxpy programs/
+#   mkdir programs && cp -L $(./bazelw cquery -c opt --output=files //tests/gpu:programs) programs/
 #   strip -o programs/saxpy.stripped programs/saxpy
 #   tests/gpu/run.sh programs tests/gpu/RESULTS.md
 #
@@ -66,6 +66,25 @@ expect "sm_80 and its PTX" jit 0 "from the sm_80 (ptx) image" "$programs/saxpy_e
 expect "PTX of sm_80 alone" jit 0 "from the sm_80 (ptx) image" "$programs/saxpy_only_sm_80"
 expect "PTX of sm_80 alone" nojit 1 "saxpy: " "$programs/saxpy_only_sm_80"
 expect "PTX of sm_100 alone" jit 1 "no image" "$programs/saxpy_only_sm_100"
+
+# What our fatbin writer wrote, loaded by the driver as it is.
+fatbin() {
+  local title=$1 jit=$2 code=$3 text=$4 packing=$5
+  shift 5
+  expect "$packing fatbin: $title" "$jit" "$code" "$text" "$programs/fatbin" "$packing" "$@"
+}
+sm_80=cubin:sm_80:$programs/saxpy_sm_80.cubin
+sm_90=cubin:sm_90:$programs/saxpy_embed_sm_90.cubin
+sm_100=cubin:sm_100:$programs/saxpy_sm_100.cubin
+ptx=ptx:sm_80:$programs/saxpy_only_sm_80.ptx
+for packing in raw zstd; do
+  fatbin "sm_90" nojit 0 "of 1: saxpy ran" $packing "$sm_90"
+  fatbin "sm_80, sm_90, sm_100" nojit 0 "of 3: saxpy ran" $packing "$sm_80" "$sm_90" "$sm_100"
+  fatbin "PTX first, sm_90" nojit 0 "of 2: saxpy ran" $packing "$ptx" "$sm_90"
+  fatbin "PTX of sm_80" jit 0 "of 1: saxpy ran" $packing "$ptx"
+  fatbin "PTX of sm_80" nojit 1 "cuModuleLoadData: error 223" $packing "$ptx"
+  fatbin "sm_80, sm_100" nojit 1 "cuModuleLoadData: error 209" $packing "$sm_80" "$sm_100"
+done
 
 report() {
   echo "# Runs on a GPU"
