@@ -13,7 +13,7 @@ _TOOLS = {
     "STRIP": "@offload_system//:bin/llvm-strip",
 }
 
-def artefact_test(name, srcs, files = {}, tools = None, env = {}, deps = [], **kwargs):
+def artefact_test(name, srcs, files = {}, tools = None, env = {}, size = "small", deps = [], **kwargs):
     """A `rust_test` with the library `support`, which finds files by the names that are given here.
 
     Args:
@@ -23,13 +23,14 @@ def artefact_test(name, srcs, files = {}, tools = None, env = {}, deps = [], **k
         `support::paths(name)` are all its files.
       tools: names of tools, of those in this file; `support::stdout(name, …)` runs one.
       env: more environment.
-      deps: more crates.
+      size: the test's.
+      deps: more libraries.
       **kwargs: what else a `rust_test` takes.
     """
     files = files | {tool: _TOOLS[tool] for tool in tools or ["OFFLOAD"]}
     rust_test(
         name = name,
-        size = "small",
+        size = size,
         srcs = srcs,
         data = {label: None for label in files.values()}.keys(),
         edition = "2021",

@@ -1,5 +1,6 @@
 //! What the artefact tests share: files of the build, and tools that read them.
 
+use std::collections::BTreeMap;
 use std::env;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -31,10 +32,19 @@ pub fn scratch(name: &str) -> PathBuf {
 
 /// Runs a tool of the BUILD file, however it ends.
 pub fn run<A: AsRef<OsStr>>(tool: &str, args: impl IntoIterator<Item = A>) -> Output {
+    run_in(Path::new("."), tool, args)
+}
+
+/// Runs a tool in a folder: for those that write where they are run.
+pub fn run_in<A: AsRef<OsStr>>(
+    folder: &Path,
+    tool: &str,
+    args: impl IntoIterator<Item = A>,
+) -> Output {
     let tool = path(tool);
     let mut command = Command::new(&tool);
     // NVIDIA's tools call one another by PATH; nothing of the machine may take part.
-    command.args(args).env("PATH", "");
+    command.args(args).env("PATH", "").current_dir(folder);
     command
         .output()
         .unwrap_or_else(|error| panic!("{}: {error}", tool.display()))
@@ -79,6 +89,32 @@ pub fn kinds(images: &[Value]) -> Vec<String> {
     kinds
 }
 
+/// That two lists, in whatever order, name the same things equally often; or else how they differ.
+#[track_caller]
+pub fn assert_same(what: &str, ours: &[String], theirs: &[String]) {
+    let mut surplus: BTreeMap<&str, i64> = BTreeMap::new();
+    ours.iter()
+        .for_each(|name| *surplus.entry(name).or_default() += 1);
+    theirs
+        .iter()
+        .for_each(|name| *surplus.entry(name).or_default() -= 1);
+    let differ: Vec<String> = surplus
+        .into_iter()
+        .filter(|(_, count)| *count != 0)
+        .map(|(name, count)| match count > 0 {
+            true => format!("  {count} too many: {name}"),
+            false => format!("  {} missing: {name}", -count),
+        })
+        .collect();
+    assert!(
+        differ.is_empty(),
+        "{what}: {} found, {} wanted\n{}",
+        ours.len(),
+        theirs.len(),
+        differ.join("\n")
+    );
+}
+
 /// Whether one run of bytes stands in another.
 pub fn contains(haystack: &[u8], needle: &[u8]) -> bool {
     haystack
@@ -88,4 +124,24 @@ pub fn contains(haystack: &[u8], needle: &[u8]) -> bool {
 
 fn text(bytes: Vec<u8>) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::assert_same;
+
+    fn list(names: &str) -> Vec<String> {
+        names.split(' ').map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn order_does_not_count() {
+        assert_same("letters", &list("a b a"), &list("b a a"));
+    }
+
+    #[test]
+    #[should_panic(expected = "letters: 3 found, 4 wanted\n  1 too many: a\n  2 missing: c")]
+    fn how_often_counts() {
+        assert_same("letters", &list("a b a"), &list("c b a c"));
+    }
 }

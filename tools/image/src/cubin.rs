@@ -96,13 +96,14 @@ fn noted_arch(notes: &[Note<'_>]) -> Option<Sm> {
     words.next().and_then(Sm::parse)
 }
 
-/// An entry point is a global function that is marked as one and has code; functions for device
-/// callers lack the mark, and entries that were not `.visible` are local.
+/// An entry point is a function that is marked as one and has code; functions for device callers
+/// lack the mark. Those that were not `.visible` are local symbols: the compiler makes them of
+/// kernels in an anonymous namespace, and the driver finds them by name as it does the others.
 fn kernels(elf: &Elf<'_>) -> Result<Vec<String>> {
     let mut found: Vec<String> = elf
         .symbols(false)?
         .iter()
-        .filter(|symbol| symbol.kind == 2 && symbol.binding != 0 && symbol.other & STO_ENTRY != 0)
+        .filter(|symbol| symbol.kind == 2 && symbol.other & STO_ENTRY != 0)
         .filter(|symbol| {
             elf.section(symbol.section)
                 .is_some_and(|section| section.name.strip_prefix(".text.") == Some(symbol.name))
@@ -150,8 +151,9 @@ mod tests {
     }
 
     #[test]
-    fn only_visible_entries_are_kernels() {
-        assert_eq!(Cubin::parse(Bytes::new(RDC)).unwrap().kernels, ["kern"]);
+    fn entries_are_kernels_visible_or_not_and_functions_are_none() {
+        let cubin = Cubin::parse(Bytes::new(RDC)).unwrap();
+        assert_eq!(cubin.kernels, ["hidden", "kern"]);
     }
 
     #[test]

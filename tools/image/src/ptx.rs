@@ -62,20 +62,21 @@ impl Ptx {
     }
 
     fn read_body(&mut self, tokens: &mut Tokens<'_>) {
-        let mut visible = false;
+        // The driver finds entries by name whether they are `.visible` or not.
+        let mut elsewhere = false;
         while let Some(token) = tokens.next() {
             match token {
                 b".address_size" if self.address_size.is_none() => {
                     self.address_size = tokens.next().and_then(number);
                 }
-                b".visible" | b".weak" => visible = true,
-                b";" | b"{" | b"}" => visible = false,
+                b".extern" => elsewhere = true,
+                b";" | b"{" | b"}" => elsewhere = false,
                 b".entry" => {
-                    if let Some(name) = tokens.next().filter(|_| visible) {
+                    if let Some(name) = tokens.next().filter(|_| !elsewhere) {
                         self.kernels
                             .push(String::from_utf8_lossy(name).into_owned());
                     }
-                    visible = false;
+                    elsewhere = false;
                 }
                 _ => {}
             }
@@ -173,15 +174,15 @@ mod tests {
     }
 
     #[test]
-    fn comments_strings_and_hidden_entries_do_not_confuse() {
+    fn comments_strings_and_functions_do_not_confuse() {
         let text = b"// .version 1.0\n/* .entry no( */ .version 8.10 .target sm_90a, debug\n\
-            .entry hidden() { ret; }\n.visible .func .entry_like() { }\n\
+            .entry hidden() { ret; }\n.visible .func .entry_like() { }\n.extern .entry far();\n\
             .visible\n.entry // c\n shown() { }\n.weak .entry w() {}\n\
             .file 1 \"a .visible .entry quoted(\"\n";
         let ptx = Ptx::parse(text, 0).unwrap();
         assert_eq!((ptx.isa.major, ptx.isa.minor), (8, 10));
         assert_eq!(ptx.sm.unwrap().to_string(), "sm_90a");
-        assert_eq!(ptx.kernels, ["shown", "w"]);
+        assert_eq!(ptx.kernels, ["hidden", "shown", "w"]);
     }
 
     #[test]

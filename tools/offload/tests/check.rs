@@ -89,8 +89,9 @@ fn missing_kernels_are_named_with_what_is_there() {
 
 #[test]
 fn no_kernel_at_all() {
-    let hidden = b".version 7.0\n.target sm_70\n.address_size 64\n.entry fill() { ret; }\n";
-    let (ran, _) = check("sm_70", "ptx", hidden, &[]);
+    let function =
+        b".version 7.0\n.target sm_70\n.address_size 64\n.visible .func fill() { ret; }\n";
+    let (ran, _) = check("sm_70", "ptx", function, &[]);
     let mend = "#[unsafe(no_mangle)] pub unsafe extern \"gpu-kernel\" fn";
     ran.says(1, &["no kernel is exported", mend]);
 }
