@@ -12,6 +12,7 @@
 
 use std::cmp::Reverse;
 use std::fmt;
+use std::str::FromStr;
 
 use crate::arch::{family, Suffix};
 use crate::target::{Gfx, Mode, Sm, Target};
@@ -28,6 +29,18 @@ pub struct PtxIsa {
 impl fmt::Display for PtxIsa {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}.{}", self.major, self.minor)
+    }
+}
+
+impl FromStr for PtxIsa {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (major, minor) = text.split_once('.').unwrap_or((text, ""));
+        match (major.parse(), minor.parse()) {
+            (Ok(major), Ok(minor)) => Ok(Self { major, minor }),
+            _ => Err(format!("`{text}` is no PTX ISA version: one is like 8.0")),
+        }
     }
 }
 

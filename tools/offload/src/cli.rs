@@ -6,6 +6,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use offload_image::image::Kind;
 use offload_image::policy::PtxPolicy;
 use offload_image::relocatable::Machine;
+use offload_image::select::PtxIsa;
 use offload_image::target::Target;
 
 #[derive(Parser)]
@@ -132,6 +133,9 @@ pub struct VerifyArgs {
     /// How many bytes all images of a file may take, as stored
     #[arg(long, value_name = "BYTES")]
     pub max_total_bytes: Option<u64>,
+    /// The newest PTX that the driver it is for compiles, such as 8.0
+    #[arg(long, value_name = "VERSION")]
+    pub max_ptx_isa: Option<PtxIsa>,
     /// A file of rules and exceptions, in TOML or JSON; what is given here as well stands in for its
     #[arg(long, value_name = "FILE")]
     pub policy: Option<PathBuf>,

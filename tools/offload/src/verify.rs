@@ -74,6 +74,7 @@ fn flags(args: &VerifyArgs) -> Keys {
         forbid_text: list(&args.forbid_texts),
         max_image_bytes: args.max_image_bytes,
         max_total_bytes: args.max_total_bytes,
+        max_ptx_isa: args.max_ptx_isa,
     }
 }
 

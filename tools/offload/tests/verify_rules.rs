@@ -178,6 +178,33 @@ fn forbidden_architectures_texts_and_sizes() {
 }
 
 #[test]
+fn ptx_that_is_newer_than_the_driver() {
+    let room = Room::new();
+    let text = TINY_PTX.to_vec();
+    let text = String::from_utf8(text)
+        .unwrap()
+        .replace(".version 7.0", ".version 9.9");
+    let new = room.file("new.ptx", text.as_bytes());
+    let old = room.file("old.ptx", TINY_PTX);
+    let verify = |limit: &str, file: &str| run(&["verify", "--ptx=embed", limit, file]);
+    verify("--max-ptx-isa=8.0", &new).says(
+        1,
+        &[
+            "is too new for the driver",
+            "wanted: PTX ISA 8.0 at most",
+            "PTX ISA 9.9",
+        ],
+    );
+    verify("--max-ptx-isa=8.0", &old).fine();
+    verify("--max-ptx-isa=9.9", &new).fine();
+    verify("--max-ptx-isa=8", &new).says(2, &["no PTX ISA version"]);
+    // Of what is compressed the fatbin tells.
+    let fatbin = room.file("f", SPEED_FATBIN);
+    verify("--max-ptx-isa=8.7", &fatbin).says(1, &["PTX ISA 8.8"]);
+    verify("--max-ptx-isa=8.8", &fatbin).fine();
+}
+
+#[test]
 fn forbidden_text_is_found_in_what_is_compressed() {
     let room = Room::new();
     let fatbin = room.file("f", SPEED_FATBIN);

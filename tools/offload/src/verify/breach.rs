@@ -27,6 +27,7 @@ pub enum Rule {
     ForbidText,
     MaxImageBytes,
     MaxTotalBytes,
+    MaxPtxIsa,
 }
 
 impl Rule {
@@ -45,6 +46,7 @@ impl Rule {
             Self::ForbidText => "forbid-text",
             Self::MaxImageBytes => "max-image-bytes",
             Self::MaxTotalBytes => "max-total-bytes",
+            Self::MaxPtxIsa => "max-ptx-isa",
         }
     }
 }

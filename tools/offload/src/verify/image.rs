@@ -73,6 +73,7 @@ impl Found<'_> {
             self.of_label(),
             self.of_forbidden_archs(),
             self.of_size(),
+            self.of_isa(),
         ];
         let mut breaches: Vec<Breach> = checks.into_iter().flatten().collect();
         breaches.extend(self.of_texts());
@@ -161,6 +162,18 @@ impl Found<'_> {
                 &format!("an image in {} is too large", self.path),
                 format!("at most {limit} bytes in one image"),
                 "raise max-image-bytes, strip debug information, or make fewer kernels".to_owned(),
+            )
+        })
+    }
+
+    fn of_isa(&self) -> Option<Breach> {
+        let limit = self.rules.max_ptx_isa?;
+        (self.image.ptx_isa()? > limit).then(|| {
+            self.breach(
+                Rule::MaxPtxIsa,
+                &format!("PTX in {} is too new for the driver", self.path),
+                format!("PTX ISA {limit} at most"),
+                "compile it for an older PTX ISA, embed cubins, or raise max-ptx-isa".to_owned(),
             )
         })
     }

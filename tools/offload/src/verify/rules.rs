@@ -1,6 +1,9 @@
 //! What files are held against, by key: the same keys stand on the command line and in policy files.
 
+use std::str::FromStr;
+
 use offload_image::policy::PtxPolicy;
+use offload_image::select::PtxIsa;
 use offload_image::target::{Sm, Target};
 use serde::{Deserialize, Deserializer};
 
@@ -8,7 +11,7 @@ use serde::{Deserialize, Deserializer};
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct Keys {
-    #[serde(deserialize_with = "policy")]
+    #[serde(deserialize_with = "text")]
     pub ptx: Option<PtxPolicy>,
     #[serde(deserialize_with = "targets")]
     pub require_arch: Option<Vec<Target>>,
@@ -18,6 +21,8 @@ pub struct Keys {
     pub forbid_text: Option<Vec<String>>,
     pub max_image_bytes: Option<u64>,
     pub max_total_bytes: Option<u64>,
+    #[serde(deserialize_with = "text")]
+    pub max_ptx_isa: Option<PtxIsa>,
 }
 
 /// The rules for one file, or one member of an archive.
@@ -32,6 +37,8 @@ pub struct Rules {
     pub max_image_bytes: Option<u64>,
     /// Of all images of one file together, as stored.
     pub max_total_bytes: Option<u64>,
+    /// The newest PTX that the driver it is for compiles.
+    pub max_ptx_isa: Option<PtxIsa>,
 }
 
 impl Rules {
@@ -49,6 +56,7 @@ impl Rules {
         list(&mut self.forbid_texts, &keys.forbid_text);
         self.max_image_bytes = keys.max_image_bytes.or(self.max_image_bytes);
         self.max_total_bytes = keys.max_total_bytes.or(self.max_total_bytes);
+        self.max_ptx_isa = keys.max_ptx_isa.or(self.max_ptx_isa);
     }
 
     /// Whether an image has to be read to be held against them, and not only its head.
@@ -68,7 +76,9 @@ pub fn target(text: &str) -> Result<Target, String> {
     }
 }
 
-fn policy<'de, D: Deserializer<'de>>(from: D) -> Result<Option<PtxPolicy>, D::Error> {
+fn text<'de, D: Deserializer<'de>, T: FromStr<Err = String>>(
+    from: D,
+) -> Result<Option<T>, D::Error> {
     let text = Option::<String>::deserialize(from)?;
     text.map(|text| text.parse())
         .transpose()
