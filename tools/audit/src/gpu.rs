@@ -7,17 +7,13 @@ use std::result::Result as StdResult;
 
 use offload_image::bundle::{self, Bundle};
 use offload_image::bytes::Bytes;
-use offload_image::elf::{EM_AMDGPU, EM_CUDA};
-use offload_image::fatbin::{Entry, EntryKind, Fatbin};
 use offload_image::image::{Compression, Kind};
 use offload_image::offload_binary::{image_kind, OffloadBinary, Packed as PackedBinary, ALIGN};
 use offload_image::policy::PtxPolicy;
 use offload_image::{ccob, Error, Result};
 
-use crate::format::Format;
 use crate::image::Label;
 use crate::place::{Packed, Place};
-use crate::scan::Unpack;
 use crate::unpack;
 use crate::walker::Walker;
 
@@ -37,7 +33,7 @@ impl From<Stopped> for Error {
 
 /// Reads containers one after another with zeros between: `read` gives the length of the one at the
 /// start of the bytes it gets.
-fn in_a_row(
+pub(crate) fn in_a_row(
     bytes: Bytes<'_>,
     mut read: impl FnMut(Bytes<'_>) -> Result<u64>,
 ) -> StdResult<(), Stopped> {
@@ -52,23 +48,6 @@ fn in_a_row(
             Ok(length) => at = at.saturating_add(length.max(1)),
             Err(error) => return Err(Stopped { at, error }),
         }
-    }
-}
-
-/// So many bytes tell of every image what it is: PTX may start with comments.
-const HEAD: u64 = 4096;
-
-/// The kind of an image by its first bytes; `None` where they are none that is known.
-fn kind_of(head: &[u8]) -> Option<Kind> {
-    let bytes = Bytes::new(head);
-    match Format::of(bytes) {
-        Format::Ptx => Some(Kind::Ptx),
-        Format::Elf => match bytes.u16(18, "ELF machine") {
-            Ok(EM_CUDA) => Some(Kind::Cubin),
-            Ok(EM_AMDGPU) => Some(Kind::Gfx),
-            _ => None,
-        },
-        _ => None,
     }
 }
 
@@ -130,82 +109,6 @@ impl Walker<'_> {
             let walked = self.any(image, &inner);
             self.settle(walked, image, &inner);
         }
-    }
-
-    pub fn fatbins(&mut self, bytes: Bytes<'_>, place: &Place) -> StdResult<(), Stopped> {
-        in_a_row(bytes, |rest| {
-            let fatbin = Fatbin::parse(rest)?;
-            self.fatbin(&fatbin, place);
-            Ok(fatbin.length)
-        })
-    }
-
-    pub fn fatbin(&mut self, fatbin: &Fatbin<'_>, place: &Place) {
-        for entry in &fatbin.entries {
-            let mut inner = place.inside_gpu("fatbin", fatbin.offset);
-            inner.label = Label {
-                arch: Some(entry.sm.to_string()),
-                ptx_isa: (entry.kind == EntryKind::Ptx).then_some(entry.version),
-                policy: place.label.policy.clone(),
-            };
-            let kind = match entry.kind {
-                EntryKind::Ptx => Kind::Ptx,
-                EntryKind::Cubin => Kind::Cubin,
-                EntryKind::Other(number) => Kind::Unknown(number),
-            };
-            inner.kind = Some(kind);
-            let (compression, size) = (entry.compression, entry.unpacked_size);
-            let raw = compression == Compression::None;
-            let blob = Packed {
-                offset: entry.payload.base(),
-                size: Some(entry.payload.len()),
-                compression,
-            };
-            match self.options.unpack {
-                Unpack::Contents => {}
-                Unpack::Labels => {
-                    self.unread(kind, size, blob, &inner);
-                    continue;
-                }
-                Unpack::Kinds => {
-                    let head = self.head(entry);
-                    let known = head.as_deref().ok().and_then(kind_of);
-                    self.unread(known.unwrap_or(kind), size, blob, &inner);
-                    if let Err(error) = head {
-                        self.problem(error, &inner);
-                    }
-                    continue;
-                }
-            }
-            if raw {
-                let walked = self.any(entry.payload, &inner);
-                self.settle(walked, entry.payload, &inner);
-                continue;
-            }
-            let done = self.unpacked(compression, entry.payload, size, |walker, data| {
-                let here = inner.unpacked(blob);
-                let bytes = Bytes::new(data);
-                let walked = walker.any(bytes, &here);
-                walker.settle(walked, bytes, &here);
-            });
-            if let Err(error) = done {
-                // It is there, whatever is wrong with it.
-                self.unread(kind, size, blob, &inner);
-                self.problem(error, &inner);
-            }
-        }
-    }
-
-    /// The first bytes of an entry, unpacked.
-    fn head(&mut self, entry: &Entry<'_>) -> Result<Vec<u8>> {
-        let (payload, size) = (entry.payload, entry.unpacked_size);
-        if entry.compression == Compression::None {
-            let length = payload.len().min(HEAD);
-            return Ok(payload.slice(0, length, "image")?.data().to_vec());
-        }
-        self.spend(size, payload)?;
-        let limit = self.options.limits.max_unpacked;
-        unpack::unpack_head(entry.compression, payload, size, limit, HEAD)
     }
 
     /// Bundles in a row, compressed ones among them.

@@ -11,6 +11,7 @@
 //! and the decompressors. Content decides, never a name or a label.
 #![deny(unsafe_code)]
 
+mod fatbins;
 pub mod files;
 mod format;
 mod gpu;
@@ -21,6 +22,7 @@ pub mod limits;
 mod map;
 mod member;
 mod place;
+mod reading;
 pub mod scan;
 mod sweep;
 pub mod unpack;

@@ -109,7 +109,7 @@ fn find(walker: &Walker<'_>, data: &[u8], wanted: &[u8]) -> Option<usize> {
         if let Some(found) = memmem::find(window, wanted) {
             return Some(at + found);
         }
-        walker.forget(window);
+        walker.source.forget(window);
         at += WINDOW;
     }
     None

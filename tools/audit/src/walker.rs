@@ -7,13 +7,13 @@ use offload_image::bytes::Bytes;
 use offload_image::elf::{self, Elf};
 use offload_image::image::{Compression, Content, Kind};
 use offload_image::{Error, Result};
-use sha2::{Digest, Sha256};
 
 use crate::format::Format;
 use crate::host::Host;
 use crate::image::Image;
 use crate::map::Opened;
 use crate::place::{Packed, Place};
+use crate::reading::{sha256, Reading};
 use crate::scan::{Member, Options, Problem, Sink, State};
 use crate::{sweep, unpack};
 
@@ -38,6 +38,15 @@ pub(crate) struct Source<'s> {
     pub folder: Option<&'s Path>,
     /// What gives memory back.
     pub file: Option<&'s Opened>,
+}
+
+impl Source<'_> {
+    /// Memory of bytes that nobody will look at soon is given back.
+    pub fn forget(self, done: &[u8]) {
+        if let Some(file) = self.file {
+            file.forget(done);
+        }
+    }
 }
 
 pub(crate) struct Walker<'s> {
@@ -99,14 +108,7 @@ impl<'s> Walker<'s> {
 
     /// Walks bytes of any known format, the whole of them.
     pub fn any(&mut self, bytes: Bytes<'_>, place: &Place) -> Result<Seen> {
-        let limit = self.options.limits.max_depth;
-        if place.depth > limit {
-            return Err(Error::unsupported(
-                "device code",
-                bytes.base(),
-                format!("containers are nested deeper than {limit}"),
-            ));
-        }
+        self.within_depth(bytes.base(), place)?;
         match Format::of(bytes) {
             Format::OffloadBinary => self.offload_binaries(bytes, place)?,
             Format::Fatbin => self.fatbins(bytes, place)?,
@@ -148,6 +150,16 @@ impl<'s> Walker<'s> {
             }
         }
         Ok(Seen::Device)
+    }
+
+    /// Refuses what is nested too deep.
+    pub fn within_depth(&self, offset: u64, place: &Place) -> Result<()> {
+        let limit = self.options.limits.max_depth;
+        if place.depth <= limit {
+            return Ok(());
+        }
+        let why = format!("containers are nested deeper than {limit}");
+        Err(Error::unsupported("device code", offset, why))
     }
 
     /// A host file that the ELF reader is not for, or that it finds a fault in.
@@ -219,28 +231,33 @@ impl<'s> Walker<'s> {
 
     /// Lists one bare image. Where its bytes are faulty it is listed all the same, by its label.
     pub fn image(&mut self, bytes: Bytes<'_>, place: &Place) -> Result<()> {
-        let content = Content::parse(bytes);
-        let kind = match (&content, place.kind) {
-            (Ok(content), _) => content.kind(),
-            (Err(_), Some(kind)) => kind,
-            (Err(problem), None) => return Err(problem.clone()),
-        };
-        let bytes = without_padding(bytes, kind);
-        let (content, problem) = match content {
-            Ok(content) => (Some(content), None),
-            Err(problem) => (None, Some(problem)),
-        };
-        self.list(kind, bytes, content, place);
-        problem.map_or(Ok(()), Err)
+        let reading = Reading::of(bytes, place.kind, self.options.sha256, self.source)?;
+        self.list_reading(bytes, reading, place)
+    }
+
+    /// Lists one bare image of which the bytes were read.
+    pub fn list_reading(
+        &mut self,
+        bytes: Bytes<'_>,
+        reading: Reading,
+        place: &Place,
+    ) -> Result<()> {
+        let bytes = bytes.slice(0, reading.length, "image")?;
+        self.list(reading.kind, bytes, reading.content, reading.sha256, place);
+        reading.problem.map_or(Ok(()), Err)
     }
 
     /// Lists an image whose bytes are not read.
     pub fn opaque(&mut self, kind: Kind, bytes: Bytes<'_>, place: &Place) {
-        self.list(kind, bytes, None, place);
+        let sha256 = self
+            .options
+            .sha256
+            .then(|| sha256(bytes.data(), self.source));
+        self.list(kind, bytes, None, sha256, place);
     }
 
     /// Lists an image by its label: it could not be unpacked, or nobody asked for that.
-    pub fn unread(&mut self, kind: Kind, size: u64, blob: Packed, place: &Place) {
+    pub fn unlooked(&mut self, kind: Kind, size: u64, blob: Packed, place: &Place) {
         let stored = blob.size.unwrap_or_default();
         let location = match blob.compression {
             Compression::None => place.location(blob.offset),
@@ -261,7 +278,14 @@ impl<'s> Walker<'s> {
         );
     }
 
-    fn list(&mut self, kind: Kind, bytes: Bytes<'_>, content: Option<Content>, place: &Place) {
+    fn list(
+        &mut self,
+        kind: Kind,
+        bytes: Bytes<'_>,
+        content: Option<Content>,
+        sha256: Option<[u8; 32]>,
+        place: &Place,
+    ) {
         let packed = place.packed;
         let image = Image {
             kind,
@@ -271,28 +295,12 @@ impl<'s> Walker<'s> {
                 .and_then(|packed| packed.size)
                 .unwrap_or_else(|| bytes.len()),
             unpacked_size: bytes.len(),
-            sha256: (self.options.sha256).then(|| self.sha256(bytes.data())),
+            sha256,
             label: place.label.clone(),
             content,
         };
         self.tell(image, Some(bytes.data()));
-        self.forget(bytes.data());
-    }
-
-    fn sha256(&self, data: &[u8]) -> [u8; 32] {
-        let mut hash = Sha256::new();
-        for window in data.chunks(WINDOW) {
-            hash.update(window);
-            self.forget(window);
-        }
-        hash.finalize().into()
-    }
-
-    /// Memory of bytes that nobody will look at soon is given back.
-    pub fn forget(&self, done: &[u8]) {
-        if let Some(file) = self.source.file {
-            file.forget(done);
-        }
+        self.source.forget(bytes.data());
     }
 
     fn tell(&mut self, image: Image, bytes: Option<&[u8]>) {
@@ -320,23 +328,4 @@ fn is_device(bytes: Bytes<'_>) -> bool {
     bytes
         .u16(18, "ELF machine")
         .is_ok_and(elf::is_device_machine)
-}
-
-/// Containers pad what they store: PTX with NULs (the driver wants one), ELF files to a multiple
-/// of 8 or 16. The padding is no part of the image, whose hash would change with its container.
-fn without_padding(bytes: Bytes<'_>, kind: Kind) -> Bytes<'_> {
-    let data = bytes.data();
-    let zeros_from = data
-        .iter()
-        .rposition(|byte| *byte != 0)
-        .map_or(0, |at| at + 1) as u64;
-    let end = match kind {
-        Kind::Ptx => zeros_from,
-        Kind::Cubin | Kind::Gfx => match Elf::parse(bytes).map(|elf| elf.extent()) {
-            Ok(extent) if zeros_from <= extent && bytes.len().saturating_sub(extent) < 16 => extent,
-            _ => bytes.len(),
-        },
-        _ => bytes.len(),
-    };
-    bytes.slice(0, end, "image").unwrap_or(bytes)
 }
