@@ -3,6 +3,8 @@
 
 use std::time::{Duration, Instant};
 
+use rayon::prelude::*;
+
 use super::containers::{zipped, FILES};
 use super::field_cases::{compressed, version_3, zlib};
 use super::tests::{data, object, packed, DATA};
@@ -65,7 +67,7 @@ fn answer(name: &str, bytes: &[u8]) -> Scan {
 
 #[test]
 fn every_truncation_is_an_answer() {
-    for (name, bytes) in inputs() {
+    inputs().into_par_iter().for_each(|(name, bytes)| {
         for length in 0..bytes.len() {
             let scanned = answer(&name, &bytes[..length]);
             let whole = scanned.problems.is_empty();
@@ -77,7 +79,7 @@ fn every_truncation_is_an_answer() {
         if name != "thin.a" {
             assert_eq!(answer(&name, &bytes).problems, [], "{name} whole");
         }
-    }
+    });
 }
 
 /// Headers one after another that all lead to one long table, which is broken at its end: whoever
@@ -101,14 +103,14 @@ fn tables_that_many_headers_share_are_not_read_for_each() {
 
 #[test]
 fn every_bit_flip_is_an_answer() {
-    let mut seed: u64 = 0x9e37_79b9_7f4a_7c15;
-    let mut next = || {
-        seed ^= seed << 13;
-        seed ^= seed >> 7;
-        seed ^= seed << 17;
-        seed
-    };
-    for (name, bytes) in inputs() {
+    inputs().into_par_iter().for_each(|(name, bytes)| {
+        let mut seed: u64 = 0x9e37_79b9_7f4a_7c15;
+        let mut next = || {
+            seed ^= seed << 13;
+            seed ^= seed >> 7;
+            seed ^= seed << 17;
+            seed
+        };
         for _ in 0..FLIPS {
             let mut mutant = bytes.clone();
             for _ in 0..=next() % 4 {
@@ -119,5 +121,5 @@ fn every_bit_flip_is_an_answer() {
             }
             answer(&name, &mutant);
         }
-    }
+    });
 }
