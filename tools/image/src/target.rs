@@ -146,6 +146,19 @@ impl Target {
         }
     }
 
+    /// Whether this names the other one too: modes that are not named may be any.
+    #[must_use]
+    pub fn includes(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Gfx(this), Self::Gfx(other)) => {
+                this.arch.name == other.arch.name
+                    && this.xnack.allows(other.xnack)
+                    && this.sramecc.allows(other.sramecc)
+            }
+            _ => self == other,
+        }
+    }
+
     /// The key that outputs are sorted by: the table's order, then the text.
     #[must_use]
     pub fn rank(&self) -> (usize, String) {
