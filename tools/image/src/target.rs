@@ -271,6 +271,21 @@ mod tests {
     }
 
     #[test]
+    fn a_mode_that_is_not_named_may_be_any() {
+        let includes = |one: &str, other: &str| {
+            let [one, other] = [one, other].map(|text| Target::parse(text).unwrap());
+            one.includes(&other)
+        };
+        assert!(includes("gfx90a", "gfx90a:xnack+:sramecc-"));
+        assert!(includes("gfx90a:xnack+", "gfx90a:xnack+:sramecc-"));
+        assert!(!includes("gfx90a:xnack-", "gfx90a:xnack+"));
+        assert!(!includes("gfx90a:xnack+", "gfx90a"));
+        assert!(!includes("gfx90a", "gfx942"));
+        assert!(includes("sm_90", "sm_90") && !includes("sm_90", "sm_90a"));
+        assert!(!includes("sm_90", "gfx90a"));
+    }
+
+    #[test]
     fn foreign_sm_numbers() {
         assert_eq!(Sm::parse("sm_52").map(|sm| sm.number), Some(52));
         assert_eq!(Sm::parse("sm_90a").map(|sm| sm.suffix), Some(Suffix::Exact));
