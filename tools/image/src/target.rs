@@ -146,6 +146,19 @@ impl Target {
         }
     }
 
+    /// Whether this names the other one too: modes that are not named may be any.
+    #[must_use]
+    pub fn includes(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Gfx(this), Self::Gfx(other)) => {
+                this.arch.name == other.arch.name
+                    && this.xnack.allows(other.xnack)
+                    && this.sramecc.allows(other.sramecc)
+            }
+            _ => self == other,
+        }
+    }
+
     /// The key that outputs are sorted by: the table's order, then the text.
     #[must_use]
     pub fn rank(&self) -> (usize, String) {
@@ -255,6 +268,21 @@ mod tests {
             let said = Target::parse(given).unwrap_err().to_string();
             assert!(said.contains(says), "{given}: {said}");
         }
+    }
+
+    #[test]
+    fn a_mode_that_is_not_named_may_be_any() {
+        let includes = |one: &str, other: &str| {
+            let [one, other] = [one, other].map(|text| Target::parse(text).unwrap());
+            one.includes(&other)
+        };
+        assert!(includes("gfx90a", "gfx90a:xnack+:sramecc-"));
+        assert!(includes("gfx90a:xnack+", "gfx90a:xnack+:sramecc-"));
+        assert!(!includes("gfx90a:xnack-", "gfx90a:xnack+"));
+        assert!(!includes("gfx90a:xnack+", "gfx90a"));
+        assert!(!includes("gfx90a", "gfx942"));
+        assert!(includes("sm_90", "sm_90") && !includes("sm_90", "sm_90a"));
+        assert!(!includes("sm_90", "gfx90a"));
     }
 
     #[test]

@@ -13,10 +13,10 @@ use offload_image::target::Target;
 #[command(
     name = "offload",
     version,
-    about = "Checks, packs, links, lists and verifies GPU device images",
+    about = "Checks, packs, links, lists, extracts, compares and verifies GPU device images",
     after_help = "An argument @FILE stands for the lines of FILE, one argument each.\n\
-        Exit codes: 0 fine, 1 a check failed or the policy is breached, 2 wrong usage, \
-        3 unreadable or malformed, 4 there is no device code."
+        Exit codes: 0 fine, 1 a check failed, the policy is breached, or there is a \
+        difference, 2 wrong usage, 3 unreadable or malformed, 4 there is no device code."
 )]
 pub struct Cli {
     #[command(subcommand)]
@@ -33,6 +33,10 @@ pub enum Command {
     Link(LinkArgs),
     /// List every device image in files
     Inspect(InspectArgs),
+    /// Write every device image in files to a file of its own
+    Extract(ExtractArgs),
+    /// Tell which device images of two files or folders are not the same
+    Diff(DiffArgs),
     /// Check files against a PTX policy and required architectures and kernels
     Verify(VerifyArgs),
     /// List the GPU architectures that are known
@@ -106,6 +110,38 @@ pub struct InspectArgs {
     /// The files to look into; of a folder, every file in it
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
+}
+
+#[derive(Args)]
+pub struct ExtractArgs {
+    /// The folder to write to, which is made if it is not there; nothing in it is written over
+    #[arg(long, value_name = "DIR")]
+    pub output_dir: PathBuf,
+    /// Only images of this kind; may be given several times
+    #[arg(long = "kind", value_name = "KIND")]
+    pub kinds: Vec<FoundKind>,
+    /// Only images for this architecture; may be given several times
+    #[arg(long = "arch", value_name = "ARCH", value_parser = crate::verify::target)]
+    pub archs: Vec<Target>,
+    /// How to print what was written: a table for people, or JSON
+    #[arg(long, default_value = "table")]
+    pub format: Format,
+    /// The files to look into; of a folder, every file in it
+    #[arg(required = true, value_name = "FILE")]
+    pub files: Vec<PathBuf>,
+}
+
+#[derive(Args)]
+pub struct DiffArgs {
+    /// How to print: a table for people, or JSON
+    #[arg(long, default_value = "table")]
+    pub format: Format,
+    /// The old file or folder
+    #[arg(value_name = "A")]
+    pub old: PathBuf,
+    /// The new one
+    #[arg(value_name = "B")]
+    pub new: PathBuf,
 }
 
 #[derive(Args)]
@@ -186,6 +222,30 @@ impl ImageKind {
             Self::Cubin => Kind::Cubin,
             Self::Gfx => Kind::Gfx,
             Self::Ptx => Kind::Ptx,
+        }
+    }
+}
+
+/// The kinds that are found: more than those that can be packed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum FoundKind {
+    Cubin,
+    Gfx,
+    Ptx,
+    Bitcode,
+    Spirv,
+    Unknown,
+}
+
+impl FoundKind {
+    pub fn of(kind: Kind) -> Self {
+        match kind {
+            Kind::Cubin => Self::Cubin,
+            Kind::Gfx => Self::Gfx,
+            Kind::Ptx => Self::Ptx,
+            Kind::Bitcode => Self::Bitcode,
+            Kind::Spirv => Self::Spirv,
+            Kind::Unknown(_) => Self::Unknown,
         }
     }
 }

@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use sha2::{Digest, Sha256};
+use tempfile::NamedTempFile;
 
 use crate::failure::Failure;
 
@@ -56,6 +57,18 @@ fn write_renamed(
     let folder = path
         .parent()
         .filter(|folder| !folder.as_os_str().is_empty());
+    let mut file = temporary(folder.unwrap_or(Path::new(".")))?;
+    {
+        let mut buffered = io::BufWriter::new(file.as_file_mut());
+        content(&mut buffered)?;
+        buffered.flush()?;
+    }
+    file.persist(path).map_err(|error| error.error)?;
+    Ok(())
+}
+
+/// A file that goes away unless it is renamed.
+pub fn temporary(folder: &Path) -> io::Result<NamedTempFile> {
     let mut builder = tempfile::Builder::new();
     builder.prefix(".offload-");
     // A temporary file is for its owner only; an output is for whoever builds, within the umask.
@@ -64,23 +77,13 @@ fn write_renamed(
         use std::os::unix::fs::PermissionsExt;
         builder.permissions(std::fs::Permissions::from_mode(0o666));
     }
-    let folder = folder.unwrap_or(Path::new("."));
-    let mut file = builder.tempfile_in(folder).map_err(|error| {
-        // The temporary name, another one each time, helps nobody.
-        let why = error.raw_os_error().map(io::Error::from_raw_os_error);
-        let why = why.unwrap_or(error);
-        io::Error::new(
-            why.kind(),
-            format!("in the folder {}: {why}", folder.display()),
-        )
-    })?;
-    {
-        let mut buffered = io::BufWriter::new(file.as_file_mut());
-        content(&mut buffered)?;
-        buffered.flush()?;
-    }
-    file.persist(path).map_err(|error| error.error)?;
-    Ok(())
+    builder.tempfile_in(folder).map_err(|error| {
+        // At the end is the temporary name: another one each time, it helps nobody.
+        let text = error.to_string();
+        let why = text.split(" at path ").next().unwrap_or(&text);
+        let text = format!("in the folder {}: {why}", folder.display());
+        io::Error::new(error.kind(), text)
+    })
 }
 
 /// Writes a value as JSON, indented, with a line end.

@@ -66,10 +66,19 @@ impl Inputs {
         options: &Options,
         look: impl Fn(&Image, Option<&[u8]>) -> E + Sync,
     ) -> Vec<File<E>> {
+        self.read_paths(options, |_, image, bytes| look(image, bytes))
+    }
+
+    /// As [`Inputs::read`]; `look` is told the file as well.
+    pub fn read_paths<E: Send>(
+        &self,
+        options: &Options,
+        look: impl Fn(&Path, &Image, Option<&[u8]>) -> E + Sync,
+    ) -> Vec<File<E>> {
         let read = |input: &Input| {
             let mut sink = Collect {
                 file: File::new(&input.path),
-                look: &look,
+                look: |image: &Image, bytes: Option<&[u8]>| look(&input.path, image, bytes),
             };
             let opened = files::scan_file(&input.path, options, &mut sink);
             let mut file = sink.file;
@@ -145,12 +154,12 @@ impl<E> File<E> {
     }
 }
 
-struct Collect<'l, E, L> {
+struct Collect<E, L> {
     file: File<E>,
-    look: &'l L,
+    look: L,
 }
 
-impl<E, L: Fn(&Image, Option<&[u8]>) -> E> Sink for Collect<'_, E, L> {
+impl<E, L: Fn(&Image, Option<&[u8]>) -> E> Sink for Collect<E, L> {
     fn image(&mut self, image: Image, bytes: Option<&[u8]>) {
         let seen = (self.look)(&image, bytes);
         self.file.images.push((image, seen));

@@ -1,4 +1,4 @@
-//! The `offload` tool: checks, packs, links, lists and verifies device images.
+//! The `offload` tool: checks, packs, links, lists, extracts, compares and verifies device images.
 //!
 //! Bazel's rules call it, and so do people. Everything it knows of formats is in [`offload_image`];
 //! here are the commands, their texts and their exit codes:
@@ -6,7 +6,7 @@
 //! | code | meaning |
 //! |---|---|
 //! | 0 | fine |
-//! | 1 | a check failed or the policy is breached |
+//! | 1 | a check failed, the policy is breached, or there is a difference |
 //! | 2 | wrong usage |
 //! | 3 | something could not be read, or is malformed |
 //! | 4 | device code was asked for, and there is none |
@@ -15,6 +15,8 @@
 mod archs;
 mod check;
 mod cli;
+mod diff;
+mod extract;
 mod failure;
 mod files;
 mod gather;
@@ -31,10 +33,16 @@ mod verify;
 use std::ffi::OsString;
 use std::io::Write;
 
-use clap::Parser;
+use clap::{CommandFactory, Parser};
 
 use crate::cli::{Cli, Command};
 use crate::failure::{Failure, Outcome};
+
+/// The command line as data, for what is made from it: pages and completions.
+#[must_use]
+pub fn command() -> clap::Command {
+    Cli::command()
+}
 
 /// Runs the tool: the first argument is its own name. Gives the exit code.
 pub fn run(
@@ -75,6 +83,8 @@ fn dispatch(
         Command::Pack(args) => pack::run(&args),
         Command::Link(args) => link::run(&args),
         Command::Inspect(args) => inspect::run(&args, out, err),
+        Command::Extract(args) => extract::run(&args, out, err),
+        Command::Diff(args) => diff::run(&args, out, err),
         Command::Verify(args) => verify::run(&args, out, err),
         Command::Archs(args) => archs::run(&args, out),
     }

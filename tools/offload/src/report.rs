@@ -1,5 +1,5 @@
-//! The JSON form of what `inspect` finds: others rely on its names. `docs/inspect.md` says what they
-//! mean, `docs/inspect.schema.json` says it to programs.
+//! The JSON form of what `inspect` finds: others rely on its names. `docs/inspect.schema.json` says what
+//! they mean.
 
 use offload_audit::image::Image;
 use offload_audit::scan::{Member, State};

@@ -6,7 +6,7 @@ use crate::failure::{clean, list};
 use crate::report::{FileReport, ImageReport, Report};
 
 /// How many kernels a line names unless all are asked for.
-const FEW: usize = 3;
+pub const FEW: usize = 3;
 
 /// Prints each file: its name, a line for each image, a summary. Of several files those that hold
 /// nothing for a GPU are only counted.
@@ -60,20 +60,7 @@ fn print_images(out: &mut dyn Write, images: &[ImageReport], all: bool) -> io::R
         };
         columns.iter().map(cell).collect()
     }));
-    let widths: Vec<usize> = (0..columns.len())
-        .map(|column| {
-            let cells = rows.iter().filter_map(|row| row.get(column));
-            cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
-        })
-        .collect();
-    for row in &rows {
-        let cells: Vec<String> = row
-            .iter()
-            .zip(&widths)
-            .map(|(cell, width)| format!("{cell:width$}"))
-            .collect();
-        writeln!(out, "  {}", cells.join("  ").trim_end())?;
-    }
+    print_rows(out, "  ", &rows)?;
     let unread = images
         .iter()
         .filter(|image| image.kernels.is_none())
@@ -85,6 +72,26 @@ fn print_images(out: &mut dyn Write, images: &[ImageReport], all: bool) -> io::R
         ),
     };
     writeln!(out, "  {}{how}", summary(images))
+}
+
+/// Prints rows of as many cells each, one under the other.
+pub fn print_rows(out: &mut dyn Write, indent: &str, rows: &[Vec<String>]) -> io::Result<()> {
+    let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
+    let widths: Vec<usize> = (0..columns)
+        .map(|column| {
+            let cells = rows.iter().filter_map(|row| row.get(column));
+            cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
+        })
+        .collect();
+    for row in rows {
+        let cells: Vec<String> = row
+            .iter()
+            .zip(&widths)
+            .map(|(cell, width)| format!("{cell:width$}"))
+            .collect();
+        writeln!(out, "{indent}{}", cells.join("  ").trim_end())?;
+    }
+    Ok(())
 }
 
 struct Column {
@@ -142,14 +149,14 @@ const COLUMNS: [Column; 7] = [
     },
 ];
 
-fn kind(image: &ImageReport) -> String {
+pub fn kind(image: &ImageReport) -> String {
     let isa = image.ptx_isa.iter().map(|isa| format!(" {isa}"));
     let relocatable = image.relocatable.then(|| " relocatable".to_owned());
     let more: String = isa.chain(relocatable).collect();
     format!("{}{more}", image.kind)
 }
 
-fn arch(image: &ImageReport) -> Option<String> {
+pub fn arch(image: &ImageReport) -> Option<String> {
     let arch = clean(image.arch.as_deref()?);
     match image.declared_arch.as_deref().filter(|_| image.mismatch) {
         Some(label) => Some(format!("{arch} (labelled {})", clean(label))),
@@ -157,7 +164,7 @@ fn arch(image: &ImageReport) -> Option<String> {
     }
 }
 
-fn size(image: &ImageReport) -> String {
+pub fn size(image: &ImageReport) -> String {
     if image.is_packed() {
         let (how, unpacked) = (image.compression, image.unpacked_size);
         format!("{} ({how} of {unpacked})", image.size)

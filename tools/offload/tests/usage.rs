@@ -7,7 +7,9 @@ use common::*;
 fn help_and_version() {
     let ran = run(&["--help"]);
     ran.fine();
-    for command in ["check", "pack", "link", "inspect", "verify", "archs"] {
+    for command in [
+        "check", "pack", "link", "inspect", "extract", "diff", "verify", "archs",
+    ] {
         assert!(ran.out.contains(command), "{}", ran.out);
     }
     assert!(ran.out.contains("Exit codes"));

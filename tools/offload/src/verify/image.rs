@@ -3,7 +3,6 @@
 use offload_audit::image::Image;
 use offload_image::image::Kind;
 use offload_image::policy::PtxPolicy;
-use offload_image::target::Target;
 
 use super::breach::{Breach, Rule};
 use super::rules::{target as parse_target, Rules};
@@ -145,7 +144,7 @@ impl Found<'_> {
 
     fn of_forbidden_archs(&self) -> Option<Breach> {
         let arch = parse_target(self.report.arch.as_deref()?).ok()?;
-        let forbidden = self.rules.forbid_archs.iter().find(|f| same(f, &arch))?;
+        let forbidden = self.rules.forbid_archs.iter().find(|f| f.includes(&arch))?;
         Some(self.breach(
             Rule::ForbidArch,
             &format!("{} has an image for {forbidden}", self.path),
@@ -221,17 +220,5 @@ fn refused(policy: PtxPolicy, kind: Kind) -> Option<&'static str> {
         (PtxPolicy::Forbid, Kind::Ptx) => Some("no PTX, in no container"),
         (PtxPolicy::Only, Kind::Cubin) => Some("PTX and no cubin"),
         _ => None,
-    }
-}
-
-/// Whether an image's architecture is the one that was named; modes that were not named may be any.
-fn same(named: &Target, arch: &Target) -> bool {
-    match (named, arch) {
-        (Target::Gfx(named), Target::Gfx(arch)) => {
-            named.arch.name == arch.arch.name
-                && named.xnack.allows(arch.xnack)
-                && named.sramecc.allows(arch.sramecc)
-        }
-        _ => named == arch,
     }
 }
