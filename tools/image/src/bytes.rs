@@ -117,6 +117,8 @@ impl<'a> Bytes<'a> {
 
     /// A NUL-terminated string of UTF-8 that starts at `offset`.
     pub fn c_str(&self, offset: u64, what: &'static str) -> Result<&'a str> {
+        // A text that starts outside is not one without an end.
+        self.slice(offset, 1, what)?;
         let tail = self.tail(offset).data;
         let tail = tail.get(..MAX_STRING).unwrap_or(tail);
         let wrong = |why| Error::malformed(what, self.file_offset(offset), why);
@@ -145,6 +147,19 @@ mod tests {
                 have: 2
             })
         );
+        for outside in [6, 0x464c_47b8] {
+            let error = bytes.c_str(outside, "a name").unwrap_err();
+            assert_eq!(
+                error,
+                Error::Truncated {
+                    what: "a name",
+                    offset: outside,
+                    need: 1,
+                    have: 0
+                }
+            );
+        }
+        assert!(bytes.c_str(3, "x").is_ok() && Bytes::new(b"abc").c_str(0, "x").is_err());
         assert!(bytes.slice(u64::MAX, 2, "x").is_err());
         assert!(bytes.slice(7, 0, "x").is_err());
         assert!(bytes.slice(6, 0, "x").is_ok());

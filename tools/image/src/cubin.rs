@@ -188,4 +188,23 @@ mod tests {
         assert_eq!(error.offset(), 7);
         assert!(error.to_string().contains("0x42"), "{error}");
     }
+
+    #[test]
+    fn a_fault_in_an_empty_string_table_counts_from_the_file() {
+        let mut bytes = vec![0; 64];
+        bytes.extend_from_slice(SM_75_OLD);
+        let file = Bytes::new(SM_75_OLD).u64(40, "").unwrap() as usize;
+        let symbols = (0..usize::from(SM_75_OLD[60]))
+            .map(|index| file + 64 * index)
+            .find(|at| SM_75_OLD[at + 4] == 2)
+            .unwrap();
+        let names = file + 64 * usize::from(SM_75_OLD[symbols + 40]);
+        // Its string table becomes the null section.
+        bytes[64 + names + 4] = 0;
+        let places = [64, 0].map(|start| {
+            let found = Cubin::parse(Bytes::new(&bytes[64 - start..]).tail(start as u64));
+            found.unwrap_err().offset()
+        });
+        assert_eq!(places[0], places[1] + 64);
+    }
 }

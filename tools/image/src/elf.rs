@@ -173,7 +173,8 @@ impl<'a> Elf<'a> {
         })?;
         // Bounded by the file's own size, so the table's length may size an allocation.
         let headers = bytes.slice(table, length, "ELF section table")?;
-        self.tables_end = self.tables_end.max(table.saturating_add(length));
+        let end = table.saturating_add(length.max(SECTION_HEADER));
+        self.tables_end = self.tables_end.max(end);
         let name_table = if names == 0 || count == 0 {
             Bytes::new(&[])
         } else if names < count {
@@ -217,7 +218,7 @@ impl<'a> Elf<'a> {
             kind == SHT_NOBITS || self.machine == EM_CUDA && SHT_CUDA_NOBITS.contains(&kind);
         // The null section's size field holds a count where there are very many sections.
         if nobits || kind == 0 {
-            return Ok(Bytes::new(&[]));
+            return self.bytes.slice(0, 0, "ELF section");
         }
         self.bytes.slice(offset, size, "ELF section")
     }
@@ -358,4 +359,21 @@ fn symbol<'a>(entry: Bytes<'a>, names: Bytes<'a>) -> Result<Symbol<'a>> {
 /// Note parts are padded to four bytes. The argument comes from 32 bits and cannot overflow here.
 fn align4(length: u64) -> u64 {
     length.saturating_add(3) & !3
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_null_section_belongs_to_the_file() {
+        // Its table has no section, so that the number may stand in the null section: there it is 0.
+        let mut bytes = vec![0x7f, b'E', b'L', b'F', 2, 1];
+        bytes.resize(256, 0);
+        (bytes[40], bytes[58]) = (64, 64);
+        let elf = Elf::parse(Bytes::new(&bytes)).unwrap();
+        assert_eq!((elf.sections.len(), elf.extent()), (0, 128));
+        assert!(Elf::parse(Bytes::new(&bytes[..128])).is_ok());
+        assert!(Elf::parse(Bytes::new(&bytes[..127])).is_err());
+    }
 }

@@ -95,63 +95,71 @@ struct Metadata {
 fn metadata(elf: &Elf<'_>) -> Result<Metadata> {
     let mut found = Metadata::default();
     for note in elf.notes()? {
-        if note.kind != NT_METADATA || note.owner != b"AMDGPU" {
-            continue;
-        }
-        let mut reader = Reader::new(note.desc);
-        let Value::Map(pairs) = reader.value()? else {
-            return Err(Error::malformed(
-                "AMD metadata",
-                note.desc.base(),
-                "it is no map",
-            ));
-        };
-        for _ in 0..pairs {
-            match reader.value()? {
-                Value::Str("amdhsa.target") => {
-                    if let Value::Str(text) = reader.value()? {
-                        let id = text.rsplit_once("--").map_or(text, |(_, id)| id);
-                        found.target = Some(id.to_owned());
-                    }
-                }
-                Value::Str("amdhsa.kernels") => {
-                    let kernels = found.kernels.get_or_insert_with(Vec::new);
-                    read_kernels(&mut reader, kernels)?;
-                }
-                Value::Str(_) | Value::Other => reader.skip_value()?,
-                Value::Array(_) | Value::Map(_) => {
-                    return Err(Error::malformed(
-                        "AMD metadata",
-                        note.desc.base(),
-                        "a key that is no text",
-                    ))
-                }
-            }
+        if note.kind == NT_METADATA && note.owner == b"AMDGPU" {
+            read_metadata(note.desc, &mut found)?;
         }
     }
     Ok(found)
 }
 
+fn read_metadata(note: Bytes<'_>, found: &mut Metadata) -> Result<()> {
+    let wrong = |why| Error::malformed("AMD metadata", note.base(), why);
+    let mut reader = Reader::new(note);
+    let pairs = reader
+        .value_as(pairs)?
+        .ok_or_else(|| wrong("it is no map"))?;
+    for _ in 0..pairs {
+        match reader.value()? {
+            Value::Str("amdhsa.target") => {
+                if let Some(text) = reader.value_as(text)? {
+                    let id = text.rsplit_once("--").map_or(text, |(_, id)| id);
+                    found.target = Some(id.to_owned());
+                }
+            }
+            Value::Str("amdhsa.kernels") => {
+                let kernels = found.kernels.get_or_insert_with(Vec::new);
+                read_kernels(&mut reader, kernels)?;
+            }
+            Value::Str(_) | Value::Other => reader.skip_value()?,
+            Value::Array(_) | Value::Map(_) => return Err(wrong("a key that is no text")),
+        }
+    }
+    Ok(())
+}
+
 /// Reads the list of kernels: of each its `.symbol`, which is the name with `.kd` after it.
 fn read_kernels(reader: &mut Reader<'_>, found: &mut Vec<String>) -> Result<()> {
-    let Value::Array(count) = reader.value()? else {
-        return Ok(());
-    };
-    for _ in 0..count {
-        let Value::Map(pairs) = reader.value()? else {
-            continue;
-        };
-        for _ in 0..pairs {
-            if reader.value()? == Value::Str(".symbol") {
-                if let Value::Str(symbol) = reader.value()? {
-                    found.push(symbol.strip_suffix(".kd").unwrap_or(symbol).to_owned());
-                }
-            } else {
+    for _ in 0..reader.value_as(items)?.unwrap_or(0) {
+        for _ in 0..reader.value_as(pairs)?.unwrap_or(0) {
+            if reader.value_as(text)? != Some(".symbol") {
                 reader.skip_value()?;
+            } else if let Some(symbol) = reader.value_as(text)? {
+                found.push(symbol.strip_suffix(".kd").unwrap_or(symbol).to_owned());
             }
         }
     }
     Ok(())
+}
+
+fn text(value: Value<'_>) -> Option<&str> {
+    match value {
+        Value::Str(text) => Some(text),
+        _ => None,
+    }
+}
+
+fn items(value: Value<'_>) -> Option<u64> {
+    match value {
+        Value::Array(count) => Some(count),
+        _ => None,
+    }
+}
+
+fn pairs(value: Value<'_>) -> Option<u64> {
+    match value {
+        Value::Map(count) => Some(count),
+        _ => None,
+    }
 }
 
 /// A kernel can be launched where its descriptor is exported and, if there is metadata, where that
@@ -220,5 +228,27 @@ mod tests {
         let code = CodeObject::parse(Bytes::new(&bytes)).unwrap();
         assert_eq!((code.mach, code.target), (0xfe, None));
         assert_eq!(code.noted.as_deref(), Some("gfx1100"));
+    }
+
+    #[test]
+    fn a_value_of_another_type_is_skipped_whole() {
+        let target = b"\xadamdhsa.target\xa7x--gfx1";
+        let kernels = b"\xaeamdhsa.kernels";
+        let values: [&[u8]; 4] = [
+            // A map in place of the list, with a target in it.
+            b"\x81\xadamdhsa.target\xa3bad",
+            // A list in place of a kernel, and a kernel whose symbol is a list.
+            b"\x92\x92\xa1a\xa1b\x81\xa7.symbol\x91\xadamdhsa.target",
+            // A key that is a list.
+            b"\x91\x81\x92\xa7.symbol\xa1x\xa1y",
+            b"\x91\x81\xa7.symbol\xa4k.kd",
+        ];
+        for (value, names) in values.into_iter().zip([0, 0, 0, 1]) {
+            let note = [b"\x82", &kernels[..], value, target].concat();
+            let mut found = Metadata::default();
+            read_metadata(Bytes::new(&note), &mut found).unwrap();
+            assert_eq!(found.target.as_deref(), Some("gfx1"));
+            assert_eq!(found.kernels.map(|k| k.len()), Some(names));
+        }
     }
 }

@@ -74,6 +74,24 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// Reads one value for what `wanted` makes of it; a value of which that makes nothing is skipped
+    /// with everything inside it, as if nobody had looked.
+    ///
+    /// # Errors
+    /// As [`Reader::skip_value`].
+    pub fn value_as<T>(
+        &mut self,
+        wanted: impl FnOnce(Value<'a>) -> Option<T>,
+    ) -> Result<Option<T>> {
+        let before = *self;
+        let found = wanted(self.value()?);
+        if found.is_none() {
+            *self = before;
+            self.skip_value()?;
+        }
+        Ok(found)
+    }
+
     /// Skips one value with everything inside it.
     ///
     /// # Errors

@@ -4,9 +4,11 @@
 /// length (and at least one slip is allowed). Among equals the one with the longest common start
 /// wins, then the first, so the answer is stable.
 pub fn nearest<'n>(wanted: &str, names: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
-    let allowed = (wanted.chars().count() / 3).max(1);
+    let length = wanted.chars().count();
+    let allowed = (length / 3).max(1);
     names
         .into_iter()
+        .filter(|name| name.chars().count().abs_diff(length) <= allowed)
         .map(|name| (distance(wanted, name), name))
         .filter(|(found, _)| *found <= allowed)
         .min_by_key(|(found, name)| (*found, std::cmp::Reverse(common_start(wanted, name))))
@@ -45,5 +47,6 @@ mod tests {
         assert_eq!(distance("", "abc"), 3);
         assert_eq!(nearest("saxpi", ["fill", "saxpy"]), Some("saxpy"));
         assert_eq!(nearest("saxpi", ["fill", "gemm"]), None);
+        assert_eq!(nearest(&"s".repeat(1000), ["saxpy"]), None);
     }
 }

@@ -139,6 +139,7 @@ impl<'a> OffloadBinary<'a> {
         let mut entries = Vec::new();
         let mut budget = Budget {
             strings: whole.len(),
+            texts: whole.len().saturating_mul(4),
             images: whole.len(),
         };
         for index in 0..count {
@@ -176,9 +177,11 @@ impl<'a> OffloadBinary<'a> {
 }
 
 /// Entries may point at the same bytes, so hostile input could list them without end. In an honest
-/// file neither the string tables nor the images together are larger than the file.
+/// file neither the string tables nor the images together are larger than the file. Texts may be a
+/// little: LLVM's writer stores equal ones once.
 struct Budget {
     strings: u64,
+    texts: u64,
     images: u64,
 }
 
@@ -215,6 +218,11 @@ fn entry<'a>(
                 Error::malformed("OffloadBinary value", value.base(), "it is not UTF-8")
             })?
         };
+        let cost = (key.len() as u64).saturating_add(value.len() as u64);
+        budget.texts = budget.texts.checked_sub(cost).ok_or_else(|| {
+            let why = "the strings are too long together";
+            Error::malformed("OffloadBinary string", pair.base(), why)
+        })?;
         strings.push((key, value));
     }
     let flags = raw.u32(4, "OffloadBinary entry")?;

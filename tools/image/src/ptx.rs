@@ -37,10 +37,7 @@ impl Ptx {
     /// The directives that every module starts with are not there; the offset is `base`, where in
     /// its file the text starts.
     pub fn parse(text: &[u8], base: u64) -> Result<Self> {
-        let text = text
-            .get(..memchr::memchr(0, text).unwrap_or(text.len()))
-            .unwrap_or_default();
-        let mut tokens = Tokens::new(text);
+        let mut tokens = Tokens::new(up_to_nul(text));
         let Head { isa, target } = head(&mut tokens).ok_or_else(|| {
             Error::malformed(
                 "PTX",
@@ -87,7 +84,13 @@ impl Ptx {
 /// Whether bytes are a PTX module from the start, comments aside.
 #[must_use]
 pub fn is_ptx(text: &[u8]) -> bool {
-    head(&mut Tokens::new(text.get(..HEAD_LIMIT).unwrap_or(text))).is_some()
+    let text = text.get(..HEAD_LIMIT).unwrap_or(text);
+    head(&mut Tokens::new(up_to_nul(text))).is_some()
+}
+
+fn up_to_nul(text: &[u8]) -> &[u8] {
+    let end = memchr::memchr(0, text).unwrap_or(text.len());
+    text.get(..end).unwrap_or_default()
 }
 
 /// The length of the PTX module that stands as plain text at the start of other bytes; `None` where
@@ -101,12 +104,18 @@ pub fn module_length(data: &[u8]) -> Option<usize> {
     if !starts_module(data) {
         return None;
     }
-    let end = data.iter().position(|byte| !is_text(*byte));
-    let text = data.get(..end.unwrap_or(data.len()))?;
-    let next = memchr::memmem::find_iter(text, VERSION)
-        .skip(1)
-        .find(|at| text.get(*at..).is_some_and(starts_module));
-    let text = text.get(..next.unwrap_or(text.len()))?;
+    // No further than to the next one: whoever asks of each in turn reads every byte once.
+    let mut end = VERSION.len();
+    while let Some(rest) = data.get(end..).filter(|rest| !rest.is_empty()) {
+        let stop = |byte: &u8| *byte == b'.' || !is_text(*byte);
+        end += rest.iter().position(stop).unwrap_or(rest.len());
+        match data.get(end..) {
+            Some(rest @ [b'.', ..]) if !starts_module(rest) => end += 1,
+            _ => break,
+        }
+    }
+    // Once more, for the text may end within the head: in a comment there is room for anything.
+    let text = data.get(..end).filter(|text| starts_module(text))?;
     let has = |word: &[u8]| memchr::memmem::find(text, word).is_some();
     [
         &b".address_size"[..],
@@ -199,6 +208,7 @@ mod tests {
             ".version",
             ".version 7 .target sm_70",
             "int x;",
+            "/* \0 */ .version 7.0 .target sm_70",
         ] {
             let error = Ptx::parse(text.as_bytes(), 64).unwrap_err();
             assert_eq!(error.offset(), 64);
@@ -218,6 +228,9 @@ mod tests {
             b".version 7.0\n.target sm_70\nand nothing more",
             b".version %s\n.target sm_%d\n.address_size 64",
             b".version 7.0\n.target sm_70\n\0.address_size 64",
+            b".version 7.0 /* .entry \0 */ .target sm_70",
+            b".version 7.0 /* .entry \x01 */ .target sm_70",
+            b".version 7.0 /* .entry .version 8.0 .target sm_80 */ .target sm_70",
         ] {
             assert_eq!(module_length(not), None, "{:?}", not.escape_ascii());
         }

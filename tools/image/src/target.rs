@@ -28,7 +28,9 @@ impl Sm {
             "a" => Suffix::Exact,
             _ => return None,
         };
-        let plain = (2..=4).contains(&digits.len()) && digits.bytes().all(|b| b.is_ascii_digit());
+        let plain = (2..=4).contains(&digits.len())
+            && digits.bytes().all(|b| b.is_ascii_digit())
+            && !digits.starts_with('0');
         let number = digits.parse().ok().filter(|_| plain)?;
         Some(Self { number, suffix })
     }
@@ -290,7 +292,8 @@ mod tests {
         assert_eq!(Sm::parse("sm_52").map(|sm| sm.number), Some(52));
         assert_eq!(Sm::parse("sm_90a").map(|sm| sm.suffix), Some(Suffix::Exact));
         for bad in [
-            "sm_", "sm_9", "sm_90x", "sm_90aa", "bogus", "sm_99999", "sm_+90", "sm_9é",
+            "sm_", "sm_9", "sm_90x", "sm_90aa", "bogus", "sm_99999", "sm_+90", "sm_9é", "sm_090",
+            "sm_00",
         ] {
             assert_eq!(Sm::parse(bad), None, "{bad}");
         }

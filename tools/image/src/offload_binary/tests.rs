@@ -178,3 +178,29 @@ fn images_that_overlap_are_refused() {
     let error = OffloadBinary::parse(Bytes::new(&bytes)).unwrap_err();
     assert!(error.to_string().contains("overlap"), "{error}");
 }
+
+/// Each entry costs 64 bytes and would give the one value as its own.
+#[test]
+fn entries_that_share_one_long_value_are_refused() {
+    for (length, fits) in [(64, true), (10_000, false)] {
+        let value = "v".repeat(length);
+        let count = 64_u64;
+        let strings = HEADER + ENTRY * count;
+        let text = strings + 24 * count;
+        let mut bytes = MAGIC.to_vec();
+        bytes.extend_from_slice(&2_u32.to_le_bytes());
+        put(&mut bytes, &[text + 5 + length as u64, HEADER, count]);
+        for index in 0..count {
+            put(&mut bytes, &[5 | 2 << 16, strings + 24 * index, 1, text, 0]);
+        }
+        for _ in 0..count {
+            put(&mut bytes, &[text, text + 5, length as u64]);
+        }
+        bytes.extend_from_slice(format!("arch\0{value}").as_bytes());
+        let found = OffloadBinary::parse(Bytes::new(&bytes));
+        assert_eq!(found.is_ok(), fits, "{length}");
+        if let Err(error) = found {
+            assert!(error.to_string().contains("too long together"), "{error}");
+        }
+    }
+}
