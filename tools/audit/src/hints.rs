@@ -3,10 +3,17 @@
 //! Only what its tables tell. A program may also find its code by a path in a string, which no
 //! reader can know.
 
+use object::read::pe::{ImageNtHeaders, ImageThunkData, PeFile};
+use object::{File, LittleEndian, Object};
 use offload_image::elf::Elf;
 
 const SHT_DYNAMIC: u32 = 6;
 const DT_NEEDED: u64 = 1;
+
+/// No file system has longer names, and no program is linked with so many libraries. Tables may name
+/// the same bytes again and again.
+const MAX_LIBRARY: usize = 255;
+const MAX_LIBRARIES: usize = 64;
 
 /// Functions that hand an image of this file to the runtime.
 const REGISTERS: &[&str] = &[
@@ -60,15 +67,60 @@ pub(crate) fn of_elf(elf: &Elf<'_>) -> Vec<String> {
     }
     let undefined = symbols.iter().filter(|symbol| symbol.section == 0);
     let mut found = of_imports(undefined.map(|symbol| symbol.name));
-    let libraries = needed(elf);
-    let brings = |name: &&str| LIBRARIES.iter().any(|start| name.starts_with(start));
-    for name in libraries.into_iter().filter(|name| brings(name)) {
+    for name in needed(elf) {
         found.push(format!("it is linked with {name}, which brings its own"));
     }
     found
 }
 
-pub(crate) fn of_imports<'n>(names: impl Iterator<Item = &'n str>) -> Vec<String> {
+/// Of a file that the crate `object` has read.
+pub(crate) fn of_object(file: &File<'_>) -> Vec<String> {
+    let names = match file {
+        File::Pe32(pe) => pe_imports(pe),
+        File::Pe64(pe) => pe_imports(pe),
+        other => other
+            .imports()
+            .map(|imports| imports.iter().map(|import| import.name()).collect()),
+    };
+    let names = names.unwrap_or_default();
+    of_imports(
+        names
+            .iter()
+            .filter_map(|name| std::str::from_utf8(name).ok()),
+    )
+}
+
+/// The functions that a PE file imports. The crate lists them too; but the libraries of hostile files
+/// may all have one long list, and it would copy that for each.
+fn pe_imports<'a, Pe: ImageNtHeaders>(file: &PeFile<'a, Pe>) -> object::Result<Vec<&'a [u8]>> {
+    let mut found = Vec::new();
+    let Some(table) = file.import_table()? else {
+        return Ok(found);
+    };
+    // Honest lists and names are no larger than the file, however often a name is imported.
+    let mut budget = file.data().len().saturating_mul(4);
+    let mut libraries = table.descriptors()?;
+    while let Some(library) = libraries.next()? {
+        let lists = [library.original_first_thunk, library.first_thunk];
+        let list = lists.map(|list| list.get(LittleEndian));
+        let list = list.into_iter().find(|at| *at != 0).unwrap_or(0);
+        let mut thunks = table.thunks(list)?;
+        while let Some(thunk) = thunks.next::<Pe>()? {
+            let name = match thunk.is_ordinal() {
+                true => &[],
+                false => table.hint_name(thunk.address())?.1,
+            };
+            match budget.checked_sub(name.len() + 4) {
+                Some(left) => budget = left,
+                None => return Ok(found),
+            }
+            found.push(name);
+        }
+    }
+    Ok(found)
+}
+
+fn of_imports<'n>(names: impl Iterator<Item = &'n str>) -> Vec<String> {
     let (mut registers, mut loads) = (None, None);
     for name in names {
         if REGISTERS.contains(&name) {
@@ -82,13 +134,16 @@ pub(crate) fn of_imports<'n>(names: impl Iterator<Item = &'n str>) -> Vec<String
     registers.into_iter().chain(loads).collect()
 }
 
-/// The names of the libraries that the loader loads with this one.
+/// The libraries with GPU code of their own that the loader loads with this file.
 fn needed<'a>(elf: &Elf<'a>) -> Vec<&'a str> {
     let Some(dynamic) = elf.sections.iter().find(|s| s.kind == SHT_DYNAMIC) else {
         return Vec::new();
     };
     let Some(names) = elf.sections.get(dynamic.link as usize) else {
         return Vec::new();
+    };
+    let brings = |name: &&str| {
+        name.len() <= MAX_LIBRARY && LIBRARIES.iter().any(|start| name.starts_with(start))
     };
     let mut found = Vec::new();
     for index in 0..dynamic.bytes.len() / 16 {
@@ -98,9 +153,16 @@ fn needed<'a>(elf: &Elf<'a>) -> Vec<&'a str> {
         };
         match tag {
             0 => break,
-            DT_NEEDED => found.extend(names.bytes.c_str(value, "library").ok()),
+            DT_NEEDED if found.len() < MAX_LIBRARIES => {
+                let name = names.bytes.c_str(value, "library").ok();
+                let new = |name: &&str| !found.contains(name);
+                found.extend(name.filter(brings).filter(new));
+            }
             _ => {}
         }
     }
     found
 }
+
+#[cfg(test)]
+mod tests;

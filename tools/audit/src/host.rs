@@ -12,6 +12,10 @@ use crate::place::Place;
 use crate::walker::{Seen, Walker};
 use crate::{hints, sweep};
 
+/// What the names of sections may have together, beyond the file's own size: room for small files
+/// with odd names.
+const NAMES: u64 = 1 << 16;
+
 /// A host file whose sections are known.
 pub(crate) struct Host<'a> {
     /// The word for its format; empty for bytes of no known one.
@@ -101,8 +105,15 @@ impl<'a> Host<'a> {
             |error: object::Error| Error::malformed("host file", bytes.base(), format!("{error}"));
         let file = object::File::parse(bytes.data()).map_err(wrong)?;
         let mut sections = Vec::new();
+        // As in the reader of ELF files: many sections may share one long name.
+        let mut budget = bytes.len().saturating_mul(4).saturating_add(NAMES);
         for section in file.sections() {
-            let name = section.name().map_err(wrong)?.to_owned();
+            let name = section.name().map_err(wrong)?;
+            budget = budget.checked_sub(name.len() as u64).ok_or_else(|| {
+                let why = "the names of its sections are too long together";
+                Error::malformed("host file", bytes.base(), why)
+            })?;
+            let name = name.to_owned();
             let Some((start, size)) = section.file_range() else {
                 continue;
             };
@@ -112,8 +123,6 @@ impl<'a> Host<'a> {
                 name,
             });
         }
-        let imports = file.imports().unwrap_or_default();
-        let names = imports.iter().map(|import| import.name());
         Ok(Self {
             format: match file.format() {
                 object::BinaryFormat::Coff => "coff",
@@ -123,7 +132,7 @@ impl<'a> Host<'a> {
             },
             bytes,
             sections,
-            hints: hints::of_imports(names.filter_map(|name| std::str::from_utf8(name).ok())),
+            hints: hints::of_object(&file),
         })
     }
 

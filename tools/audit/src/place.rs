@@ -4,6 +4,10 @@ use offload_image::image::{Compression, Kind};
 
 use crate::image::{Label, Location};
 
+/// Longer names are cut: they are told with every image in them, and one long name for many small
+/// images would take the product of the two.
+const MAX_NAME: usize = 512;
+
 /// The surroundings: what an image is told to be in.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Place {
@@ -58,7 +62,7 @@ impl Place {
     /// A member of an archive, whose bytes count from its own start.
     pub fn member(&self, container: &str, name: &str) -> Self {
         let mut inner = self.inside(container);
-        inner.member.push(name.to_owned());
+        inner.member.push(short(name));
         inner.section = None;
         inner.packed = None;
         inner.container_offset = None;
@@ -67,7 +71,7 @@ impl Place {
 
     pub fn in_section(&self, name: Option<&str>) -> Self {
         Self {
-            section: name.map(str::to_owned),
+            section: name.map(short),
             ..self.clone()
         }
     }
@@ -91,5 +95,12 @@ impl Place {
             inner_offset: self.packed.map(|_| base),
             container_offset: self.container_offset,
         }
+    }
+}
+
+fn short(name: &str) -> String {
+    match name.char_indices().nth(MAX_NAME) {
+        Some((end, _)) => format!("{}…", name.get(..end).unwrap_or_default()),
+        None => name.to_owned(),
     }
 }

@@ -7,7 +7,7 @@ use rayon::prelude::*;
 
 use super::containers::{zipped, FILES};
 use super::field_cases::{compressed, version_3, zlib};
-use super::tests::{data, object, packed, DATA};
+use super::tests::{appended, data, object, packed, DATA};
 use super::*;
 use crate::unpack::zstd_frame;
 
@@ -99,6 +99,64 @@ fn tables_that_many_headers_share_are_not_read_for_each() {
     bytes.resize(bytes.len() + 24 * entries as usize, 0);
     let scanned = answer("bundles", &bytes);
     assert!(scanned.problems[0].to_string().contains("too many places"));
+}
+
+/// Each image of a few bytes is told with the names of the members and the section around it.
+#[test]
+fn one_long_name_is_not_told_with_every_image() {
+    let images: Vec<(&str, &[u8])> = vec![("hip--gfx90a", b"x"); 100];
+    let bundle = offload_image::bundle::write(&images);
+    let name = "n".repeat(10_000);
+    let size = name.len() + bundle.len();
+    let mut archive = b"!<arch>\n".to_vec();
+    let head = format!(
+        "#1/{:<13}0           0     0     644     {size:<10}`\n",
+        name.len()
+    );
+    archive.extend_from_slice(head.as_bytes());
+    archive.extend_from_slice(name.as_bytes());
+    archive.extend_from_slice(&bundle);
+    let scanned = answer("archive", &archive);
+    assert_eq!(scanned.images.len(), 100);
+    for image in &scanned.images {
+        let member = &image.location.member[0];
+        assert_eq!(member.chars().count(), 513);
+        assert!(member.starts_with("nnn") && member.ends_with("n…"));
+    }
+}
+
+/// A COFF object whose sections share one name, which each would have as its own.
+#[test]
+fn sections_that_share_one_long_name_are_refused() {
+    for (length, fits) in [(100, true), (60_000, false)] {
+        let sections = 100_u16;
+        let names = 20 + 40 * u32::from(sections);
+        let mut bytes = vec![0x64, 0x86];
+        bytes.extend_from_slice(&sections.to_le_bytes());
+        for word in [0, names, 0, 0] {
+            bytes.extend_from_slice(&word.to_le_bytes());
+        }
+        for _ in 0..sections {
+            bytes.extend_from_slice(b"/4");
+            bytes.resize(bytes.len() + 38, 0);
+        }
+        bytes.extend_from_slice(&(length + 5_u32).to_le_bytes());
+        bytes.resize(bytes.len() + length as usize, b'n');
+        bytes.push(0);
+        let whole = crate::host::Host::of_object(Bytes::new(&bytes));
+        assert_eq!(whole.is_ok(), fits, "{length}");
+        if let Err(error) = whole {
+            assert!(error.to_string().contains("too long together"), "{error}");
+        }
+    }
+}
+
+/// Text that starts a module again and again, and never becomes one.
+#[test]
+fn text_is_read_once_however_many_modules_it_starts() {
+    let text = ".version 7.0 .target sm_70 ".repeat(40_000);
+    let host = [DATA[0].1, b"\0", text.as_bytes()].concat();
+    assert_eq!(answer("heads", &appended(&host)).images.len(), 1);
 }
 
 #[test]

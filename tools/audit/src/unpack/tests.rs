@@ -86,3 +86,48 @@ fn heads_of_lz4_blocks_at_every_length() {
     let error = head(&before, 5).unwrap_err().to_string();
     assert!(error.contains("starts before the block"), "{error}");
 }
+
+#[test]
+fn a_head_of_small_blocks_and_small_frames() {
+    // Three frames: of nothing, of two blocks of one byte each, of a text.
+    let empty: &[u8] = &[0x28, 0xb5, 0x2f, 0xfd, 0x20, 0, 1, 0, 0];
+    let blocks: &[u8] = &[
+        0x28, 0xb5, 0x2f, 0xfd, 0x20, 2, 8, 0, 0, b'a', 9, 0, 0, b'b',
+    ];
+    let packed = [empty, blocks, &zstd_frame(b"cdefgh")].concat();
+    assert_eq!(all(&packed, 8, 100).unwrap(), b"abcdefgh");
+    for (wanted, head) in [(1, "a"), (2, "ab"), (3, "abc")] {
+        let found = unpack_head(Compression::Zstd, Bytes::new(&packed), 8, 100, wanted);
+        let found = String::from_utf8(found.unwrap()).unwrap();
+        assert!(found.starts_with(head), "{wanted}: {found}");
+    }
+    // Or with nothing at all: frames to be skipped are frames.
+    let skipped = Bytes::new(b"\x50\x2a\x4d\x18\x01\0\0\0x\0\0");
+    assert_eq!(all(skipped.data(), 0, 100), Ok(Vec::new()));
+    let head = unpack_head(Compression::Zstd, skipped, 0, 100, 10);
+    assert_eq!(head, Ok(Vec::new()));
+}
+
+/// Few bytes that a decoder can make gigabytes of before it gives out the first, whatever it is told
+/// of the size: not every decoder refuses them.
+#[test]
+fn what_is_larger_than_told_is_not_unpacked_to_tell_so() {
+    // A block is 128 KiB at most, and here has 127 matches of 64 KiB.
+    let mut packed = ZSTD_MAGIC.to_vec();
+    packed.extend_from_slice(&[0, 0x58, 0x40, 0, 0]);
+    packed.extend_from_slice(b"abcdefgh\x2d\x08\0\0\x7f\x54\0\0\x34");
+    packed.resize(packed.len() + 254, 0);
+    packed.push(1);
+    assert!(all(&packed, 8, 1000).is_err());
+    assert!(all(&packed, 8 + 127 * 65_539, 1 << 30).is_err());
+    // Blocks of one byte repeated, and a window that has room for all of them.
+    let mut packed = ZSTD_MAGIC.to_vec();
+    packed.extend_from_slice(&[0, 0x80]);
+    for _ in 0..200 {
+        packed.extend_from_slice(&[2, 0, 16, b'r']);
+    }
+    packed.extend_from_slice(&[1, 0, 0]);
+    let told = all(&packed, 10, 1000).unwrap_err().to_string();
+    assert!(told.contains("11 bytes or more, and not to 10"), "{told}");
+    assert_eq!(all(&packed, 200 << 17, 1 << 30).unwrap().len(), 200 << 17);
+}

@@ -46,14 +46,11 @@ pub(super) fn frames(
     }
 }
 
-/// The first bytes of what is unpacked: `wanted` of them, where there are so many.
+/// The first bytes of what is unpacked: `wanted` of them, where there are so many. Nothing forbids a
+/// first frame with next to nothing in it.
 pub(super) fn head(packed: Bytes<'_>, wanted: u64) -> Result<Vec<u8>> {
-    let mut at = 0;
-    while let Some(length) = skippable(packed.tail(at))? {
-        at = at.saturating_add(length);
-    }
     let mut out = Vec::new();
-    frame(packed.tail(at), wanted.saturating_sub(1), &mut out)?;
+    frames(packed, Some(wanted), wanted.saturating_sub(1), &mut out)?;
     Ok(out)
 }
 
