@@ -165,4 +165,9 @@ fn code_of_other_kinds_is_said_not_to_be_judged() {
     let fatbin = room.file("f", &bytes);
     let ran = run(&["verify", "--ptx=embed", &fatbin]);
     ran.says(0, &["note: unknown kind 8 for sm_80", "is not judged"]);
+    // Many of them are one note.
+    let fatbin = room.file("g", &[bytes.clone(), bytes].concat());
+    let ran = run(&["verify", "--ptx=embed", &fatbin]);
+    ran.says(0, &["is not judged (2 images)"]);
+    assert_eq!(ran.err.matches("note:").count(), 1);
 }

@@ -1,5 +1,6 @@
 //! The outcome of a run, and how it is printed.
 
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use offload_audit::scan::State;
@@ -235,13 +236,21 @@ fn too_large<E>(args: &VerifyArgs, policy: &Policy, file: &File<E>) -> Option<Br
 
 /// What is no breach and must not go unsaid either.
 fn notes<E>(file: &File<E>, found: &[Found<'_>]) -> Vec<String> {
-    let mut notes = Vec::new();
+    let mut unjudged: BTreeMap<String, usize> = BTreeMap::new();
     for image in found {
         if !matches!(image.image.kind, Kind::Cubin | Kind::Gfx | Kind::Ptx) {
-            let (kind, arch, path) = (image.image.kind, image.arch(), &image.path);
-            notes.push(format!("{kind} for {arch} in {path} is not judged"));
+            let name = format!("{} for {}", image.image.kind, image.arch());
+            *unjudged.entry(name).or_default() += 1;
         }
     }
+    let path = file.path.display();
+    let mut notes: Vec<String> = unjudged
+        .into_iter()
+        .map(|(name, count)| match count {
+            1 => format!("{name} in {path} is not judged"),
+            _ => format!("{name} in {path} is not judged ({count} images)"),
+        })
+        .collect();
     for member in &file.members {
         if let State::Elsewhere(reasons) = &member.state {
             let names: String = member
@@ -249,7 +258,6 @@ fn notes<E>(file: &File<E>, found: &[Found<'_>]) -> Vec<String> {
                 .iter()
                 .map(|m| format!("{}: ", clean(m)))
                 .collect();
-            let path = file.path.display();
             notes.push(format!(
                 "{path}: {names}GPU code in another place is not judged: {}",
                 list(reasons, 5)
