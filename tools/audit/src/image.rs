@@ -96,8 +96,8 @@ impl Image {
         }
     }
 
-    /// Whether it is input of the device linker, `nvlink`, and no driver ever sees it as it is. Its
-    /// own bytes do not tell; the section does that compilers put it in.
+    /// Whether it has to be linked with other device code before it runs: in a build by `nvlink`, or
+    /// at start by the driver. Its own bytes do not tell; the section does that compilers put it in.
     #[must_use]
     pub fn relocatable(&self) -> bool {
         let section = self.location.section.as_deref();

@@ -11,7 +11,7 @@ use crate::report::ImageReport;
 pub enum Rule {
     /// PTX where none may be.
     Ptx,
-    /// The same, in a form that a device linker still has to take in.
+    /// The same, in a form that is still to be linked with other device code.
     RelocatablePtx,
     /// A cubin where there may be PTX alone.
     Cubin,
