@@ -50,7 +50,7 @@ impl Walker<'_> {
                 .entries
                 .iter()
                 .for_each(|entry| self.unread(label(entry), entry, &place)),
-            Unpack::Kinds => fatbin.entries.iter().for_each(|e| self.head(e, &place)),
+            Unpack::Kinds => self.kinds(&fatbin.entries, &place),
             Unpack::Contents => {
                 let mut rest = &fatbin.entries[..];
                 while !rest.is_empty() {
@@ -72,33 +72,25 @@ impl Walker<'_> {
         );
     }
 
-    /// Lists an image by its label, but for the kind, which its first bytes tell.
-    fn head(&mut self, entry: &Entry<'_>, place: &Place) {
-        let head = self.head_of(entry);
-        let known = head.as_deref().ok().and_then(kind_of);
-        self.unread(known.unwrap_or(label(entry)), entry, place);
-        if let Err(error) = head {
-            self.problem(error, &labelled(entry, place));
-        }
-    }
-
-    fn head_of(&mut self, entry: &Entry<'_>) -> Result<Vec<u8>> {
-        let (payload, size) = (entry.payload, entry.unpacked_size);
-        if entry.compression == Compression::None {
-            let length = payload.len().min(HEAD);
-            return Ok(payload.slice(0, length, "image")?.data().to_vec());
-        }
-        self.spend(size, payload)?;
+    /// Lists images by their labels, but for the kinds, which their first bytes tell.
+    fn kinds(&mut self, entries: &[Entry<'_>], place: &Place) {
         let limit = self.options.limits.max_unpacked;
-        unpack::unpack_head(entry.compression, payload, size, limit, HEAD)
+        for entry in entries {
+            let kind = self.spend_on(entry).and_then(|()| kind(entry, limit));
+            let found = kind.as_ref().ok().and_then(|kind| *kind);
+            self.unread(found.unwrap_or(label(entry)), entry, place);
+            if let Err(error) = kind {
+                self.problem(error, &labelled(entry, place));
+            }
+        }
     }
 
     fn contents(&mut self, entries: &[Entry<'_>], place: &Place) {
+        let (options, source) = (self.options, self.source);
         let allowed: Vec<(&Entry<'_>, Result<()>)> = entries
             .iter()
             .map(|entry| (entry, self.spend_on(entry)))
             .collect();
-        let (options, source) = (self.options, self.source);
         let looked: Vec<(&Entry<'_>, Result<Looked<'_>>)> = allowed
             .into_par_iter()
             .map(|(entry, spent)| (entry, spent.and_then(|()| look(entry, options, source))))
@@ -149,6 +141,15 @@ fn batch(entries: &[Entry<'_>]) -> usize {
         bytes <= BATCH
     };
     entries.iter().take_while(fits).count().max(1)
+}
+
+/// The kind of an image by its first bytes, unpacked; `None` where they are none that is known.
+fn kind(entry: &Entry<'_>, limit: u64) -> Result<Option<Kind>> {
+    let (payload, size) = (entry.payload, entry.unpacked_size);
+    if entry.compression == Compression::None {
+        return Ok(kind_of(payload.data()));
+    }
+    unpack::unpack_head(entry.compression, payload, size, limit, HEAD).map(|head| kind_of(&head))
 }
 
 fn look<'a>(entry: &Entry<'a>, options: &Options, source: Source<'_>) -> Result<Looked<'a>> {

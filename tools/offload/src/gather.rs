@@ -92,7 +92,11 @@ impl Inputs {
             file.images.sort_by(|a, b| a.0.location.cmp(&b.0.location));
             file
         };
-        self.files.par_iter().map(read).collect()
+        match &self.files[..] {
+            // Threads would take longer to start than most single files to read.
+            [one] => vec![read(one)],
+            many => many.par_iter().map(read).collect(),
+        }
     }
 }
 

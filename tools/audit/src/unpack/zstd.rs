@@ -1,8 +1,10 @@
 //! Zstd frames.
 
+use std::cell::RefCell;
+
 use offload_image::bytes::Bytes;
 use offload_image::{Error, Result};
-use zstd_safe::{DCtx, DParameter, InBuffer, OutBuffer};
+use zstd_safe::{DCtx, DParameter, InBuffer, OutBuffer, ResetDirective};
 
 /// The first bytes of a frame.
 pub const MAGIC: &[u8] = &[0x28, 0xb5, 0x2f, 0xfd];
@@ -58,10 +60,27 @@ pub(super) fn head(packed: Bytes<'_>, wanted: u64) -> Result<Vec<u8>> {
 /// there is one byte more than allowed, by which the caller knows. The buffer grows with what is
 /// really there, whatever the frame says of its size.
 fn frame(packed: Bytes<'_>, allowed: u64, out: &mut Vec<u8>) -> Result<u64> {
+    CONTEXT.with_borrow_mut(|context| frame_in(context, packed, allowed, out))
+}
+
+thread_local! {
+    /// Kept from frame to frame: to make one, and memory for its window, takes longer than the first
+    /// bytes of an image.
+    static CONTEXT: RefCell<DCtx<'static>> = RefCell::new(DCtx::create());
+}
+
+fn frame_in(
+    context: &mut DCtx<'static>,
+    packed: Bytes<'_>,
+    allowed: u64,
+    out: &mut Vec<u8>,
+) -> Result<u64> {
     let wrong = |why: &str| Error::malformed("zstd frame", packed.base(), why);
     let failed = |code| wrong(zstd_safe::get_error_name(code));
     let most = usize::try_from(allowed.saturating_add(1)).unwrap_or(usize::MAX);
-    let mut context = DCtx::create();
+    context
+        .reset(ResetDirective::SessionAndParameters)
+        .map_err(failed)?;
     // As large as it gets: memory of a window is taken up by what was unpacked into it alone.
     context
         .set_parameter(DParameter::WindowLogMax(31))
