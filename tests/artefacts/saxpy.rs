@@ -173,3 +173,19 @@ fn ptx_can_still_be_asked_for() {
         [".target sm_100", ".target sm_80", ".target sm_90"]
     );
 }
+
+#[test]
+fn paths_count_from_where_the_user_is() {
+    let folder = scratch("here");
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::copy(image("sm_90"), folder.join("k.cubin")).unwrap();
+    let output = |here: &std::path::Path| {
+        std::process::Command::new(path("OFFLOAD"))
+            .args(["inspect", "k.cubin"])
+            .env("BUILD_WORKING_DIRECTORY", here)
+            .output()
+            .unwrap()
+    };
+    assert!(output(&folder).status.success());
+    assert_eq!(output(&folder.join("..")).status.code(), Some(3));
+}
