@@ -16,8 +16,9 @@ use crate::image::Label;
 use crate::place::{Packed, Place};
 use crate::reading::Reading;
 use crate::scan::{Options, Unpack};
+use crate::source::Source;
 use crate::unpack;
-use crate::walker::{Source, Walker};
+use crate::walker::Walker;
 
 /// So many bytes tell of every image what it is: PTX may start with comments.
 const HEAD: u64 = 4096;

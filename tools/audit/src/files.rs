@@ -8,7 +8,7 @@ use walkdir::WalkDir;
 
 use crate::map;
 use crate::scan::{walk, Options, Sink};
-use crate::walker::Source;
+use crate::source::Source;
 
 /// Something in a folder.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -24,6 +24,7 @@ mod member;
 mod place;
 mod reading;
 pub mod scan;
+mod source;
 mod sweep;
 pub mod unpack;
 mod walker;

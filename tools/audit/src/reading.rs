@@ -6,7 +6,7 @@ use offload_image::image::{Content, Kind};
 use offload_image::{Error, Result};
 use sha2::{Digest, Sha256};
 
-use crate::walker::{Source, WINDOW};
+use crate::source::{Source, WINDOW};
 
 /// What was read of an image. It needs no walker, so that several can be read side by side.
 pub(crate) struct Reading {

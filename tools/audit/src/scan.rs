@@ -9,7 +9,8 @@ use offload_image::Error;
 use crate::image::Image;
 use crate::limits::Limits;
 use crate::place::Place;
-use crate::walker::{Source, Walker};
+use crate::source::Source;
+use crate::walker::Walker;
 
 /// How to look.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -15,7 +15,8 @@ use offload_image::{ccob, ptx, Error, Result};
 
 use crate::host::Host;
 use crate::place::Place;
-use crate::walker::{Walker, WINDOW};
+use crate::source::WINDOW;
+use crate::walker::Walker;
 
 /// So many structures that start well and then break are no accident: each may be as long as the
 /// file, and hostile input could have them share their bytes. It is told as a problem, since the

@@ -1,8 +1,6 @@
 //! Walks from format to format. Content decides, never a name or a label: the walker looks at magic
 //! bytes, descends into containers, and reads of each image what its own bytes say.
 
-use std::path::Path;
-
 use offload_image::bytes::Bytes;
 use offload_image::elf::{self, Elf};
 use offload_image::image::{Compression, Content, Kind};
@@ -11,14 +9,11 @@ use offload_image::{Error, Result};
 use crate::format::Format;
 use crate::host::Host;
 use crate::image::Image;
-use crate::map::Opened;
 use crate::place::{Packed, Place};
 use crate::reading::{sha256, Reading};
 use crate::scan::{Member, Options, Problem, Sink, State};
+use crate::source::Source;
 use crate::{sweep, unpack};
-
-/// So many bytes of a file are looked at before their memory is given back.
-pub(crate) const WINDOW: usize = 8 << 20;
 
 /// What bytes turned out to be, once they were walked.
 pub(crate) enum Seen {
@@ -29,24 +24,6 @@ pub(crate) enum Seen {
     Host(Vec<String>),
     /// No format that is known.
     Unknown,
-}
-
-/// Where the bytes come from, as far as that is known.
-#[derive(Clone, Copy)]
-pub(crate) struct Source<'s> {
-    /// Where the members of a thin archive are.
-    pub folder: Option<&'s Path>,
-    /// What gives memory back.
-    pub file: Option<&'s Opened>,
-}
-
-impl Source<'_> {
-    /// Memory of bytes that nobody will look at soon is given back.
-    pub fn forget(self, done: &[u8]) {
-        if let Some(file) = self.file {
-            file.forget(done);
-        }
-    }
 }
 
 pub(crate) struct Walker<'s> {
