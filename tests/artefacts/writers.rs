@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use offload_audit::unpack::zstd_frame;
 use offload_image::arch::Suffix;
+use offload_image::bundle;
 use offload_image::fatbin::{self, EntryKind, NewEntry};
 use offload_image::image::Compression;
 use offload_image::offload_binary::{self, image_kind, offload_kind, NewImage};
@@ -173,4 +174,36 @@ fn llvm_reads_our_offload_binaries() {
         assert_eq!(&std::fs::read(&out).unwrap(), bytes, "{arch}");
     }
     assert_eq!(kinds(&images(&file)), ["gfx90a gfx", "sm_90 cubin"]);
+}
+
+#[test]
+fn llvm_reads_our_bundles() {
+    let (older, newer) = (image("IMAGES", "gfx90a"), image("IMAGES", "gfx1100"));
+    let bundle = bundle::write(&[
+        ("host-x86_64-unknown-linux-gnu-", b""),
+        ("hipv4-amdgcn-amd-amdhsa--gfx90a", &older),
+        ("hipv4-amdgcn-amd-amdhsa--gfx1100", &newer),
+    ]);
+    let (file, object) = (scratch("bundle"), scratch("bundle.o"));
+    std::fs::write(&file, &bundle).unwrap();
+    assert_eq!(kinds(&images(&file)), ["gfx1100 gfx", "gfx90a gfx"]);
+    // LLVM looks for bundles in the section where hipcc puts them.
+    let section = format!("--add-section=.hip_fatbin={}", file.display());
+    let program = path("PROGRAM");
+    stdout(
+        "OBJCOPY",
+        [
+            &section,
+            program.to_str().unwrap(),
+            object.to_str().unwrap(),
+        ],
+    );
+    let list = stdout("READELF", ["--offloading", object.to_str().unwrap()]);
+    for (arch, size) in [("gfx90a", older.len()), ("gfx1100", newer.len())] {
+        assert!(
+            list.contains(&format!("hipv4-amdgcn-amd-amdhsa--{arch}")),
+            "{list}"
+        );
+        assert!(list.contains(&format!("size={size}")), "{arch}: {list}");
+    }
 }

@@ -6,6 +6,7 @@ load("@rules_rust//rust:defs.bzl", "rust_test")
 _TOOLS = {
     "CUOBJDUMP": "@offload_cuobjdump//:bin/cuobjdump",
     "NVDISASM": "@offload_nvdisasm//:bin/nvdisasm",
+    "OBJCOPY": "@offload_system//:bin/llvm-objcopy",
     "OBJDUMP": "@offload_system//:bin/llvm-objdump",
     "OFFLOAD": "//tools/offload",
     "OFFLOAD_BINARY": "@offload_system//:bin/llvm-offload-binary",

@@ -62,7 +62,7 @@ declare_host_rust_toolchain(
 """
 
 # What tests read artefacts with; nothing is built with them.
-_ORACLES = ["llvm-objdump", "llvm-offload-binary", "llvm-readelf", "llvm-strip"]
+_ORACLES = ["llvm-objcopy", "llvm-objdump", "llvm-offload-binary", "llvm-readelf", "llvm-strip"]
 
 _NO_ORACLE = """\
 #!/bin/sh
