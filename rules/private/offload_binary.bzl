@@ -7,12 +7,10 @@ load(":labels.bzl", "crate_name_of")
 load(":offload_cli.bzl", "OFFLOAD_CLI", "run_offload")
 load(":offload_library.bzl", "offload_library")
 
-def _arch(image):
-    return image.arch
-
 def _audited_binary_impl(ctx):
     policy = ctx.attr.images[PtxPolicyInfo]
     images = ctx.attr.images[DeviceImageInfo]
+    packed = ctx.attr.images[OutputGroupInfo].offload
     executable = ctx.actions.declare_file(ctx.label.name)
     ctx.actions.symlink(
         output = executable,
@@ -20,19 +18,19 @@ def _audited_binary_impl(ctx):
         is_executable = True,
     )
 
-    # The linked file is read again: what came in through any other dependency counts too.
+    # The linked file is read again: what came in through any other dependency counts too, and what was
+    # packed has to be there.
     report = ctx.actions.declare_file(ctx.label.name + ".verified.json")
     args = ctx.actions.args()
     args.add("--ptx=" + policy.ptx)
-    args.add_all(images.images, map_each = _arch, uniquify = True, format_each = "--require-arch=%s")
-    args.add_all(ctx.attr.kernels, format_each = "--require-kernel=%s")
+    args.add_all(packed, format_each = "--require-images=%s")
     args.add(ctx.executable.binary)
     run_offload(
         ctx,
         "verify",
         ctx.label,
         report,
-        inputs = [ctx.executable.binary],
+        inputs = depset([ctx.executable.binary], transitive = [packed]),
         arguments = [args],
         message = "Verifying the linked program",
     )
@@ -46,7 +44,7 @@ def _audited_binary_impl(ctx):
         policy,
         OutputGroupInfo(
             images = ctx.attr.images[OutputGroupInfo].images,
-            offload = ctx.attr.images[OutputGroupInfo].offload,
+            offload = packed,
             _validation = depset([report]),
         ),
     ]
@@ -61,7 +59,6 @@ _audited_binary = rule(
     attrs = OFFLOAD_CLI | {
         "binary": attr.label(mandatory = True, executable = True, cfg = "target", doc = "The program."),
         "images": attr.label(mandatory = True, providers = [DeviceImageInfo, PtxPolicyInfo], doc = "The `offload_library` that was linked into it."),
-        "kernels": attr.string_list(doc = "Kernels that must be there for every architecture."),
     },
     provides = [DeviceImageInfo, PtxPolicyInfo],
 )
@@ -182,7 +179,6 @@ def offload_binary(
         args = args,
         binary = ":%s.host" % name,
         images = ":%s.images" % name,
-        kernels = kernels,
         tags = tags,
         target_compatible_with = target_compatible_with,
         testonly = testonly,

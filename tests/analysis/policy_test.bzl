@@ -29,12 +29,12 @@ pack_test = analysistest.make(
 def _verify_test_impl(ctx):
     env = analysistest.begin(ctx)
     verify = the_action(env, "OffloadVerify")
-    has(env, verify, "--ptx=" + ctx.attr.policy, "--require-kernel=subject", "--label=" + ctx.attr.label)
-    asserts.equals(
-        env,
-        ctx.attr.archs,
-        [arg.removeprefix("--require-arch=") for arg in verify.argv if arg.startswith("--require-arch=")],
-    )
+    has(env, verify, "--ptx=" + ctx.attr.policy, "--label=" + ctx.attr.label)
+
+    # What was packed has to be in it.
+    wanted = [arg.removeprefix("--require-images=") for arg in verify.argv if arg.startswith("--require-images=")]
+    asserts.equals(env, inputs_ending(verify, ".offload"), wanted)
+    asserts.equals(env, 1, len(wanted))
     is_hermetic(env, verify)
 
     # It reads the program that runs, and the build waits for it.
@@ -50,7 +50,6 @@ def _verify_test_impl(ctx):
 verify_test = analysistest.make(
     _verify_test_impl,
     attrs = {
-        "archs": attr.string_list(),
         "label": attr.string(),
         "policy": attr.string(),
     },

@@ -156,6 +156,9 @@ pub struct VerifyArgs {
     /// A kernel that has to be there; may be given several times
     #[arg(long = "require-kernel", value_name = "NAME")]
     pub kernels: Vec<String>,
+    /// A file whose images all have to be there, byte for byte; may be given several times
+    #[arg(long = "require-images", value_name = "FILE")]
+    pub images: Vec<PathBuf>,
     /// An architecture that no image may be for; may be given several times
     #[arg(long = "forbid-arch", value_name = "ARCH", value_parser = crate::verify::target)]
     pub forbid_archs: Vec<Target>,

@@ -2,6 +2,7 @@
 
 mod breach;
 mod coverage;
+mod held;
 mod image;
 mod junit;
 mod policy;
@@ -26,6 +27,7 @@ use crate::table::summary;
 
 pub use self::rules::target;
 
+use self::held::Wanted;
 use self::image::TextHit;
 use self::policy::Policy;
 use self::rules::Keys;
@@ -35,10 +37,16 @@ pub fn run(args: &VerifyArgs, out: &mut dyn Write, err: &mut dyn Write) -> Outco
     if let Some(output) = &args.output {
         files::apart(output, args.files.iter().map(PathBuf::as_path))?;
     }
+    let wanted = Wanted::read(&args.images)?;
     let policy = Policy::new(args.policy.as_deref(), &flags(args))?;
+    if policy.is_empty() && wanted.is_empty() {
+        return Err(Failure::usage(
+            "nothing to verify: give --ptx=forbid, another rule, or --policy=FILE",
+        ));
+    }
     let inputs = Inputs::list(&args.files);
-    let files = read(&policy, &inputs);
-    let verdict = Verdict::new(args, &policy, &inputs, &files);
+    let files = read(&policy, &wanted, &inputs);
+    let verdict = Verdict::new(args, &policy, &wanted, &inputs, &files);
     verdict.print(args, out, err).map_err(Failure::output)?;
     let faults = verdict.fault_texts();
     let breaches = verdict.breaches.iter().map(|b| b.complaint.to_string());
@@ -79,16 +87,17 @@ fn flags(args: &VerifyArgs) -> Keys {
 }
 
 /// No more is unpacked than the rules need.
-fn read(policy: &Policy, inputs: &Inputs) -> Vec<File<Vec<TextHit>>> {
+fn read(policy: &Policy, wanted: &Wanted, inputs: &Inputs) -> Vec<File<Vec<TextHit>>> {
     let mut texts: Vec<String> = policy.all_rules().flat_map(|r| r.forbid_texts).collect();
     texts.sort();
     texts.dedup();
+    let contents = policy.all_rules().any(|rules| rules.need_contents());
     let options = Options {
-        unpack: match policy.all_rules().any(|rules| rules.need_contents()) {
+        unpack: match contents || !wanted.is_empty() {
             true => Unpack::Contents,
             false => Unpack::Kinds,
         },
-        sha256: false,
+        sha256: !wanted.is_empty(),
         ..Options::default()
     };
     let hit = |text: &String, bytes: &[u8]| {

@@ -242,6 +242,32 @@ fn relocatable_ptx_is_a_class_of_its_own() {
 }
 
 #[test]
+fn images_that_have_to_be_there() {
+    let room = Room::new();
+    let program = room.file("program", &both());
+    let verify = |wanted: &str| run(&["verify", &format!("--require-images={wanted}"), &program]);
+    // However it is stored there.
+    verify(&room.file("a.cubin", SM_75)).fine();
+    verify(&room.file("both", &both())).fine();
+    let packed = packed(&room);
+    let ran = verify(&packed);
+    ran.says(
+        1,
+        &[
+            "an image of",
+            "images.offload is not in",
+            "cubin for sm_90a",
+            "2 other images",
+        ],
+    );
+    assert_eq!(ran.err.matches("is not in").count(), 2);
+    // What could not be read could be anything.
+    let broken = room.file("broken", &RAW_FATBIN[..4000]);
+    verify(&broken).says(3, &["broken: ", "truncated"]);
+    verify(&room.path("gone").display().to_string()).says(3, &["cannot read it"]);
+}
+
+#[test]
 fn a_policy_file_with_exceptions() {
     let room = Room::new();
     std::fs::create_dir_all(room.path("dist/vendor")).unwrap();

@@ -33,12 +33,12 @@ impl Policy {
             None => Self::default(),
         };
         policy.rules.set(flags);
-        if policy.rules == Rules::default() && policy.exceptions.is_empty() {
-            return Err(Failure::usage(
-                "nothing to verify: give --ptx=forbid, another rule, or --policy=FILE",
-            ));
-        }
         Ok(policy)
+    }
+
+    /// Whether it asks for nothing.
+    pub fn is_empty(&self) -> bool {
+        self.rules == Rules::default() && self.exceptions.is_empty()
     }
 
     fn read(path: &Path) -> Result<Self, Failure> {

@@ -9,6 +9,7 @@ use serde::Serialize;
 
 use super::breach::{Breach, Rule};
 use super::coverage::Asked;
+use super::held::Wanted;
 use super::image::{Found, TextHit};
 use super::junit;
 use super::policy::Policy;
@@ -61,6 +62,7 @@ impl Verdict {
     pub fn new(
         args: &VerifyArgs,
         policy: &Policy,
+        wanted: &Wanted,
         inputs: &Inputs,
         files: &[File<Vec<TextHit>>],
     ) -> Self {
@@ -87,10 +89,13 @@ impl Verdict {
             verdict.files.push(Verified::new(file));
             all.extend(found);
         }
+        let named = files_text(args);
+        let lost = wanted.breaches(&args.label, &named, files);
+        verdict.breaches.extend(lost);
         let asked = Asked {
             label: &args.label,
             rules: &policy.rules,
-            files: files_text(args),
+            files: named,
         };
         verdict.breaches.extend(asked.breaches(&all));
         for exception in &policy.exceptions {

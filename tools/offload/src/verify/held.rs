@@ -1,0 +1,74 @@
+//! Whether the images of other files are all there, byte for byte: what was packed has to be in the
+//! program that it was linked into.
+
+use std::collections::HashSet;
+use std::path::PathBuf;
+
+use offload_audit::scan::{Options, Unpack};
+
+use super::breach::{Breach, Rule};
+use crate::failure::{clean, prefix, Complaint, Failure};
+use crate::files::hex;
+use crate::gather::{File, Inputs};
+
+/// The images that have to be there.
+pub struct Wanted(Vec<File<()>>);
+
+impl Wanted {
+    /// # Errors
+    /// Files that cannot be read to their end: they may hold more.
+    pub fn read(paths: &[PathBuf]) -> Result<Self, Failure> {
+        let inputs = Inputs::list(paths);
+        let options = Options {
+            unpack: Unpack::Contents,
+            ..Options::default()
+        };
+        let files = inputs.read(&options, |_, _| ());
+        let faults = files.iter().flat_map(File::fault_texts);
+        let faults: Vec<String> = inputs.faults.iter().cloned().chain(faults).collect();
+        if faults.is_empty() {
+            Ok(Self(files))
+        } else {
+            Err(Failure::all_unreadable(faults))
+        }
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Each image that is in none of the files, `named` for people.
+    pub fn breaches<E>(&self, label: &str, named: &str, files: &[File<E>]) -> Vec<Breach> {
+        let there: HashSet<[u8; 32]> = files
+            .iter()
+            .flat_map(|file| file.images.iter().filter_map(|(image, _)| image.sha256))
+            .collect();
+        let mut breaches = Vec::new();
+        for file in &self.0 {
+            for (image, ()) in &file.images {
+                let Some(sha256) = image.sha256.filter(|sha256| !there.contains(sha256)) else {
+                    continue;
+                };
+                let (kind, size) = (image.kind, image.unpacked_size);
+                let arch = image
+                    .arch()
+                    .map_or_else(|| "?".to_owned(), |arch| clean(&arch));
+                let from = clean(&file.path.display().to_string());
+                breaches.push(Breach {
+                    rule: Rule::RequireImages,
+                    path: None,
+                    image: None,
+                    complaint: Complaint {
+                        what: format!("{}an image of {from} is not in {named}", prefix(label)),
+                        wanted: format!("{kind} for {arch}, {size} bytes, sha256 {}", hex(&sha256)),
+                        found: format!("{} other images", there.len()),
+                        mend: "link the object that `offload link` made of it, whole: with \
+                               `alwayslink`, and without a linker script that drops its sections"
+                            .to_owned(),
+                    },
+                });
+            }
+        }
+        breaches
+    }
+}
