@@ -67,6 +67,24 @@ fn compressed_ptx_is_found_by_its_entry() {
 }
 
 #[test]
+fn how_to_mend_it_depends_on_what_is_too_much() {
+    let room = Room::new();
+    let fatbin = room.file("f", RAW_FATBIN);
+    let (cubins, ptx) = ("with cubins only", "with PTX only");
+    for (rule, says, not) in [
+        ("--ptx=forbid", "code=sm_NN", ptx),
+        ("--ptx=only", "code=compute_NN", cubins),
+    ] {
+        let ran = run(&["verify", rule, &fatbin]);
+        ran.says(1, &["the object or library that brings this fatbin", says]);
+        assert!(!ran.err.contains(not), "{}", ran.err);
+    }
+    let ran = run(&["verify", "--forbid-arch=sm_80", &fatbin]);
+    ran.says(1, &["remove sm_80 from the archs of the object or library"]);
+    assert!(!ran.err.contains("only"), "{}", ran.err);
+}
+
+#[test]
 fn what_is_required_and_missing() {
     let room = Room::new();
     let packed = packed(&room);

@@ -106,9 +106,10 @@ impl Found<'_> {
                 &format!("ptx = \"{policy}\" is breached by {}", self.path),
                 wanted.to_owned(),
                 format!(
-                    "set `ptx = \"embed\"` on {}, or remove {}",
+                    "set `ptx = \"embed\"` on {}, or remove {}{}",
                     named(self.label),
-                    self.origin()
+                    self.origin(),
+                    self.without_it()
                 ),
             ));
         }
@@ -203,13 +204,24 @@ impl Found<'_> {
     fn origin(&self) -> &'static str {
         match self.report.container.as_deref() {
             Some(container) if container.ends_with("fatbin") => {
-                "the object or library that brings this fatbin (compile it with cubins only: \
-                 -gencode=arch=compute_NN,code=sm_NN)"
+                "the object or library that brings this fatbin"
             }
             Some(container) if container.ends_with("offload_binary") => {
                 "the offload_library that packs this image"
             }
             _ => "the code that holds this text or image",
+        }
+    }
+
+    /// How a fatbin is made without an image of this kind.
+    fn without_it(&self) -> &'static str {
+        let container = self.report.container.as_deref().unwrap_or_default();
+        match (container.ends_with("fatbin"), self.image.kind) {
+            (false, _) => "",
+            (true, Kind::Ptx) => {
+                " (compile it with cubins only: -gencode=arch=compute_NN,code=sm_NN)"
+            }
+            (true, _) => " (compile it with PTX only: -gencode=arch=compute_NN,code=compute_NN)",
         }
     }
 }
