@@ -87,7 +87,10 @@ impl Inputs {
                     .push(Fault::text(format!("cannot read it: {error}")));
             } else if input.named && *file.state() == State::NotBinary {
                 let text = "unknown format at byte 0x0: it is no kind of file that holds code";
-                file.faults.push(Fault::text(text.to_owned()));
+                file.faults.push(Fault {
+                    offset: Some(0),
+                    ..Fault::text(text.to_owned())
+                });
             }
             file.images.sort_by(|a, b| a.0.location.cmp(&b.0.location));
             file

@@ -122,6 +122,13 @@ fn what_is_printed_is_as_the_schema_says() {
             "images"
         ]
     );
+    // Every fault has its place.
+    for file in [5, 6, 7] {
+        let problem = &report["files"][file]["problems"][0];
+        assert!(problem["offset"].is_u64(), "{problem}");
+    }
+    // A path that is not there is told, and is none of the files.
+    assert!(ran.err.contains("gone: cannot read it"), "{}", ran.err);
     // The check itself can fail.
     let mut changed = report.clone();
     changed["files"][0]["images"][0]["size"] = "large".into();
