@@ -2,6 +2,7 @@
 
 mod common;
 use common::*;
+use offload_image::offload_binary::{self, image_kind, offload_kind, NewImage};
 
 #[test]
 fn a_table_for_people() {
@@ -136,13 +137,26 @@ fn exit_codes() {
     run(&["inspect"]).says(2, &["required"]);
 }
 
+/// Labels are whatever somebody put into a file, and so are names of files in a folder.
 #[test]
 fn control_characters_do_not_reach_the_terminal() {
     let room = Room::new();
-    let text = b".version 7.0\n.target sm_\x1b[31m\n.visible .entry a() {}\n";
-    let ptx = room.file("k.ptx", text);
-    let ran = run(&["inspect", &ptx]);
-    assert!(!ran.out.contains('\x1b') && !ran.err.contains('\x1b'));
+    std::fs::create_dir(room.path("d")).unwrap();
+    let labelled = offload_binary::write(&[NewImage {
+        image_kind: image_kind::SPIRV,
+        offload_kind: offload_kind::CUDA,
+        strings: vec![("arch", "\x1b[30m"), ("ptx_policy", "\x1b[31m")],
+        data: b"\x03\x02\x23\x07 and so on",
+    }]);
+    room.file("d/a\x1b[32m", &labelled);
+    room.file("d/b\x1b[33m", HOST);
+    let ran = run(&["inspect", &room.path("d").display().to_string()]);
+    assert_eq!((ran.code, ran.err.as_str()), (0, ""));
+    assert!(!ran.out.contains('\x1b'), "{:?}", ran.out);
+    for colour in 30..=33 {
+        let escaped = format!("\\u{{1b}}[{colour}m");
+        assert!(ran.out.contains(&escaped), "no {colour} in {}", ran.out);
+    }
 }
 
 #[test]
