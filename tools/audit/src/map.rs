@@ -52,6 +52,15 @@ pub(crate) fn open(path: &Path) -> io::Result<Opened> {
     Ok(Opened::Read(bytes))
 }
 
+/// As [`open`], of what another file names and nobody asked for: a pipe would be waited for without
+/// end.
+pub(crate) fn open_file(path: &Path) -> io::Result<Opened> {
+    if !std::fs::metadata(path)?.is_file() {
+        return Err(io::Error::other("it is no file"));
+    }
+    open(path)
+}
+
 pub(crate) fn read(path: &Path) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     start(path)?.0.read_to_end(&mut bytes)?;

@@ -55,7 +55,7 @@ impl Walker<'_> {
             self.problem(told(why), inner);
             return None;
         };
-        match map::open(&folder.join(&name)) {
+        match map::open_file(&folder.join(&name)) {
             Ok(file) => Some(self.unit(Bytes::new(file.bytes()), inner)),
             Err(error) => {
                 self.problem(told(format!("`{name}`: {error}")), inner);

@@ -49,3 +49,28 @@ fn links_are_told_and_not_followed() {
     // What is given by name is meant.
     assert_eq!(list(&at("in")).unwrap(), [Found::File(at("in"))]);
 }
+
+/// Nobody writes into the pipe, so that whoever opens it waits for ever.
+#[cfg(unix)]
+#[test]
+fn a_pipe_that_an_archive_names_is_not_waited_for() {
+    const THIN: &[u8] = include_bytes!("../../tests/data/thin.a");
+    const CODE: &[u8] = include_bytes!("../../tests/data/a_name_longer_than_15.o");
+    let room = tempfile::tempdir().unwrap();
+    let at = |name: &str| room.path().join(name);
+    fs::write(at("thin.a"), THIN).unwrap();
+    fs::write(at("a_name_longer_than_15.o"), CODE).unwrap();
+    let pipe = std::process::Command::new("mkfifo")
+        .arg(at("plain.o"))
+        .status();
+    assert!(pipe.unwrap().success());
+    let mut found = Scan::default();
+    scan_file(&at("thin.a"), &Options::default(), &mut found).unwrap();
+    assert_eq!(found.images.len(), 1);
+    let problems: Vec<String> = found.problems.iter().map(ToString::to_string).collect();
+    assert_eq!(problems.len(), 1, "{problems:?}");
+    assert!(
+        problems[0].contains("`plain.o`: it is no file"),
+        "{problems:?}"
+    );
+}
