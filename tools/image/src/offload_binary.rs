@@ -5,6 +5,8 @@
 //! it; to [`OffloadBinary::parse`] it is an error. Source: LLVM's `OffloadBinary.h`.
 //!
 //! The build writes version 1: every LLVM that knows the format reads it, and LLVM 22 writes it too.
+//! LLVM 22 refuses the later versions, so that what we write of version 2 is held against our own
+//! reader alone.
 
 mod packed;
 mod write;

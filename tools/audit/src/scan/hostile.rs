@@ -65,16 +65,20 @@ fn answer(name: &str, bytes: &[u8]) -> Scan {
     scanned
 }
 
+/// Whether a file of this kind may be cut without a fault: it does not tell its own length, its last
+/// member or binary is a whole less, or it ends with what is not read.
+fn may_be_cut(name: &str) -> bool {
+    let ends = [".a", ".offload", ".ptx", "mac.o", "win.dll", "win.obj"];
+    ends.iter().any(|end| name.ends_with(end))
+}
+
 #[test]
 fn every_truncation_is_an_answer() {
     inputs().into_par_iter().for_each(|(name, bytes)| {
         for length in 0..bytes.len() {
             let scanned = answer(&name, &bytes[..length]);
             let whole = scanned.problems.is_empty();
-            assert!(
-                !whole || !name.ends_with("fatbin") && !name.starts_with("ccob"),
-                "{name} cut at {length} passes"
-            );
+            assert!(!whole || may_be_cut(&name), "{name} cut at {length} passes");
         }
         if name != "thin.a" {
             assert_eq!(answer(&name, &bytes).problems, [], "{name} whole");
