@@ -81,6 +81,31 @@ fn each_container_has_to_have_every_architecture() {
     verify(&plain).says(1, &["plain.o"]);
 }
 
+/// What one program or archive has is nothing to another one.
+#[test]
+fn bare_images_of_two_files_are_two_containers() {
+    let room = Room::new();
+    let verify = |files: &[&str]| run(&[&["verify", "--require-arch=sm_90"], files].concat());
+    let old = room.file("old", &[PLAIN, SM_75].concat());
+    let new = room.file("new", &[PLAIN, SM_90].concat());
+    let both = room.file("both", &[PLAIN, SM_75, SM_90].concat());
+    verify(&[&new, &both]).fine();
+    verify(&[&new, &old]).says(1, &[&format!("no image for sm_90 in {old} (elf)")]);
+    let wheel = |name: &str, members: &[(&str, &[u8])]| {
+        let mut zip = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
+        for (name, bytes) in members {
+            zip.start_file(*name, zip::write::SimpleFileOptions::default())
+                .unwrap();
+            std::io::Write::write_all(&mut zip, bytes).unwrap();
+        }
+        room.file(name, zip.finish().unwrap().get_ref())
+    };
+    let old = wheel("old.whl", &[("k/a.cubin", SM_75)]);
+    let both = wheel("both.whl", &[("k/a.cubin", SM_75), ("l/b.cubin", SM_90)]);
+    verify(&[&both]).fine();
+    verify(&[&both, &old]).says(1, &[&format!("no image for sm_90 in {old} (zip)")]);
+}
+
 #[test]
 fn each_kernel_has_to_have_every_architecture() {
     let room = Room::new();
@@ -158,6 +183,16 @@ fn forbidden_architectures_texts_and_sizes() {
         .says(1, &["has an image for sm_75", "wanted: nothing for sm_75"]);
     verify(&["--forbid-arch=sm_52", "--forbid-arch=sm_90a"]).fine();
     verify(&["--forbid-arch=sm_5x"]).says(2, &["unknown GPU architecture"]);
+    // Modes that are not named may be any.
+    let modes = room.file("modes", GFX90A_MODES);
+    for (arch, breached) in [
+        ("gfx90a", true),
+        ("gfx90a:xnack-", true),
+        ("gfx90a:xnack+", false),
+    ] {
+        let ran = run(&["verify", &format!("--forbid-arch={arch}"), &modes]);
+        assert_eq!(ran.code == 1, breached, "{arch}: {ran:#?}");
+    }
     verify(&["--forbid-text=.nv.info", "--forbid-text=not there"]).says(
         1,
         &[
@@ -167,6 +202,7 @@ fn forbidden_architectures_texts_and_sizes() {
         ],
     );
     verify(&["--forbid-text=not there"]).fine();
+    verify(&["--forbid-text="]).says(2, &["forbid-text: the empty text is in every image"]);
     let size = SM_90.len().max(SM_75.len()) as u64;
     let at_most = |key: &str, bytes: u64| format!("--max-{key}-bytes={bytes}");
     verify(&[&at_most("image", size + 8)]).fine();
@@ -413,6 +449,28 @@ fn junit_has_a_case_for_each_file() {
 }
 
 #[test]
+fn junit_tells_faults_in_their_own_case() {
+    let room = Room::new();
+    let broken = room.file("broken", &RAW_FATBIN[..4000]);
+    let host = room.file("host.o", HOST);
+    let gone = room.path("gone").display().to_string();
+    let ran = run(&[
+        "verify",
+        "--format=junit",
+        "--ptx=forbid",
+        &broken,
+        &host,
+        &gone,
+    ]);
+    assert_eq!(ran.code, 3);
+    let cases: Vec<&str> = ran.out.split("<testcase").skip(1).collect();
+    let with = |what: &str| -> Vec<bool> { cases.iter().map(|c| c.contains(what)).collect() };
+    assert_eq!(with("<error type=\"unreadable\""), [true, false, true]);
+    assert_eq!(with("<failure type=\"ptx\""), [false, true, false]);
+    assert!(cases[2].contains("gone: cannot read it"), "{}", cases[2]);
+}
+
+#[test]
 fn members_of_archives_have_rules_of_their_own() {
     let room = Room::new();
     let mut zip = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
@@ -438,4 +496,19 @@ fn members_of_archives_have_rules_of_their_own() {
         report["exceptions"][0]["path"],
         json!(format!("{wheel}/pkg/vendor/v.o"))
     );
+    // What all images take together is asked of the archive, and of no member.
+    let limit = |path: &str| {
+        let text = format!(
+            r#"{{"max-total-bytes": 100, "exceptions":
+                 [{{"path": "{path}", "reason": "large", "max-total-bytes": 1000000}}]}}"#
+        );
+        let policy = room.file("limit.json", text.as_bytes());
+        json(&[&format!("--policy={policy}"), &wheel])
+    };
+    let (code, report) = limit("*.whl");
+    assert_eq!((code, &report["notes"]), (0, &json!([])));
+    assert_eq!(report["exceptions"].as_array().unwrap().len(), 1);
+    assert_eq!(report["exceptions"][0]["path"], json!(wheel));
+    let (code, report) = limit("*.whl/**");
+    assert_eq!((code, rules(&report)), (1, vec!["max-total-bytes"]));
 }

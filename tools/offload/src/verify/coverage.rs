@@ -1,8 +1,9 @@
 //! Whether images are there for every required architecture.
 //!
 //! Asked of each container by itself: a program loads one fatbin or bundle at a time, so that an
-//! architecture in one does nothing for the kernels of another. Images that are files of their own
-//! count as one container; so do all OffloadBinaries of one section, of which each holds one image.
+//! architecture in one does nothing for the kernels of another. All OffloadBinaries of one section,
+//! of which each holds one image, count as one container. So do bare images: those in one section of
+//! a program, those that are members of one archive, and those that are files of their own.
 
 use std::collections::BTreeSet;
 
@@ -99,7 +100,8 @@ impl Asked<'_> {
                 let place = place_at(report, offset);
                 format!("{}, {place} ({kind})", image.path)
             }
-            _ => self.files.clone(),
+            (Some(kind), None) => format!("{} ({kind})", image.path),
+            (None, _) => self.files.clone(),
         }
     }
 
@@ -215,13 +217,17 @@ impl<'a> Container<'a> {
     /// `None` for an image that is a file of its own.
     fn of(image: &'a Found<'_>) -> Option<Self> {
         let report = &image.report;
-        let kind = report.container.as_deref()?;
-        let at = report.container_offset?;
-        let in_a_row = kind.ends_with("offload_binary");
+        let container = report.container.as_deref()?;
+        let innermost = container.rsplit('/').next();
+        let member = match report.member.split_last() {
+            Some((_, archive)) if matches!(innermost, Some("zip" | "ar")) => archive,
+            _ => &report.member,
+        };
+        let in_a_row = innermost == Some("offload_binary");
         Some(Self {
             path: &image.path,
-            member: &report.member,
-            at: (!in_a_row).then_some(at),
+            member,
+            at: report.container_offset.filter(|_| !in_a_row),
             section: report.section.as_deref(),
         })
     }

@@ -33,6 +33,12 @@ impl Policy {
             None => Self::default(),
         };
         policy.rules.set(flags);
+        let empty = |rules: Rules| rules.forbid_texts.iter().any(String::is_empty);
+        if policy.all_rules().any(empty) {
+            return Err(Failure::usage(
+                "forbid-text: the empty text is in every image; name one that is not",
+            ));
+        }
         Ok(policy)
     }
 
@@ -123,7 +129,8 @@ impl Exception {
         Ok(Self { path, reason, keys })
     }
 
-    /// As in `.gitignore`: a pattern that does not start with a slash may match at any depth.
+    /// A pattern may start at any folder of the path, so that nobody has to know where a build puts
+    /// its files.
     fn covers(&self, path: &str) -> bool {
         let options = MatchOptions {
             require_literal_separator: true,

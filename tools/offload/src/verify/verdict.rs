@@ -117,27 +117,33 @@ impl Verdict {
     /// The rules of each image of a file, and the exceptions among them noted.
     fn rules<E>(&mut self, policy: &Policy, file: &File<E>) -> Vec<Rules> {
         let path = file.path.display().to_string();
-        let mut rules = Vec::new();
-        for (image, _) in &file.images {
-            let mut whole = path.clone();
-            for name in &image.location.member {
-                whole.push('/');
-                whole.push_str(name);
-            }
-            let (found, used) = policy.rules_for(&whole);
-            rules.push(found);
-            for exception in used
-                .iter()
-                .filter_map(|index| policy.exceptions.get(*index))
-            {
-                let excepted = Excepted {
-                    path: whole.clone(),
-                    pattern: exception.path.as_str().to_owned(),
-                    reason: exception.reason.clone(),
-                };
-                if !self.exceptions.contains(&excepted) {
-                    self.exceptions.push(excepted);
-                }
+        if !file.images.is_empty() {
+            // Those that are about all images of the file together.
+            self.rules_noted(policy, &path);
+        }
+        let images = file.images.iter();
+        images
+            .map(|(image, _)| {
+                let names = image.location.member.iter().map(String::as_str);
+                let whole: Vec<&str> = std::iter::once(path.as_str()).chain(names).collect();
+                self.rules_noted(policy, &whole.join("/"))
+            })
+            .collect()
+    }
+
+    fn rules_noted(&mut self, policy: &Policy, path: &str) -> Rules {
+        let (rules, used) = policy.rules_for(path);
+        for exception in used
+            .iter()
+            .filter_map(|index| policy.exceptions.get(*index))
+        {
+            let excepted = Excepted {
+                path: path.to_owned(),
+                pattern: exception.path.as_str().to_owned(),
+                reason: exception.reason.clone(),
+            };
+            if !self.exceptions.contains(&excepted) {
+                self.exceptions.push(excepted);
             }
         }
         rules
