@@ -1,5 +1,6 @@
 //! jax-cuda12-plugin: three libraries with fatbins, one of them with several, and kernels in an
-//! anonymous namespace; the others load their code or call libraries that bring it.
+//! anonymous namespace. The others have none, and their tables name no function or library that
+//! brings some.
 
 use support::{assert_same, kinds};
 use wheels::*;
