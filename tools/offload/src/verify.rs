@@ -35,7 +35,8 @@ use self::verdict::Verdict;
 
 pub fn run(args: &VerifyArgs, out: &mut dyn Write, err: &mut dyn Write) -> Outcome {
     if let Some(output) = &args.output {
-        files::apart(output, args.files.iter().map(PathBuf::as_path))?;
+        let inputs = args.files.iter().chain(&args.images);
+        files::apart(output, inputs.map(PathBuf::as_path))?;
     }
     let wanted = Wanted::read(&args.images)?;
     let policy = Policy::new(args.policy.as_deref(), &flags(args))?;

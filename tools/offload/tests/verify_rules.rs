@@ -301,6 +301,16 @@ fn images_that_have_to_be_there() {
     let broken = room.file("broken", &RAW_FATBIN[..4000]);
     verify(&broken).says(3, &["broken: ", "truncated"]);
     verify(&room.path("gone").display().to_string()).says(3, &["cannot read it"]);
+    // Nothing to require is no rule.
+    let plain = room.file("plain.o", PLAIN);
+    verify(&plain).says(
+        2,
+        &["--require-images=", "plain.o: there is no image in it"],
+    );
+    // It is an input as well, and not written over.
+    let wanted = format!("--require-images={packed}");
+    let output = format!("--output={packed}");
+    run(&["verify", &wanted, &output, &program]).says(2, &["it is the input"]);
 }
 
 #[test]

@@ -16,7 +16,8 @@ pub struct Wanted(Vec<File<()>>);
 
 impl Wanted {
     /// # Errors
-    /// Files that cannot be read to their end: they may hold more.
+    /// Files that cannot be read to their end: they may hold more. Files without images: whoever
+    /// names one means another.
     pub fn read(paths: &[PathBuf]) -> Result<Self, Failure> {
         let inputs = Inputs::list(paths);
         let options = Options {
@@ -26,11 +27,17 @@ impl Wanted {
         let files = inputs.read(&options, |_, _| ());
         let faults = files.iter().flat_map(File::fault_texts);
         let faults: Vec<String> = inputs.faults.iter().cloned().chain(faults).collect();
-        if faults.is_empty() {
-            Ok(Self(files))
-        } else {
-            Err(Failure::all_unreadable(faults))
+        if !faults.is_empty() {
+            return Err(Failure::all_unreadable(faults));
         }
+        if let Some(none) = files.iter().find(|file| file.images.is_empty()) {
+            return Err(Failure::usage(format!(
+                "--require-images={}: there is no image in it that could be required; name a file \
+                 with some, such as `offload pack` writes",
+                none.path.display()
+            )));
+        }
+        Ok(Self(files))
     }
 
     pub fn is_empty(&self) -> bool {
