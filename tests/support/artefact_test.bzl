@@ -33,6 +33,7 @@ def artefact_test(name, srcs, files = {}, tools = None, env = {}, size = "small"
         name = name,
         size = size,
         srcs = srcs,
+        visibility = ["//tests/lint:__pkg__"],
         data = {label: None for label in files.values()}.keys(),
         edition = "2021",
         env = env | {key: "$(rlocationpaths %s)" % label for key, label in files.items()},
