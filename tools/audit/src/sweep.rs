@@ -39,11 +39,26 @@ pub(crate) fn sweep(walker: &mut Walker<'_>, host: &Host<'_>, place: &Place, mut
             walker.problem(error, place);
         }
     }
-    for gap in gaps(host.bytes, &mut claimed) {
+    if let Err(error) = search_ptx(walker, host, place, &mut claimed) {
+        walker.problem(error, place);
+    }
+}
+
+fn search_ptx(
+    walker: &mut Walker<'_>,
+    host: &Host<'_>,
+    place: &Place,
+    claimed: &mut Ranges,
+) -> Result<()> {
+    let mut left = MAX_TRIES;
+    for gap in gaps(host.bytes, claimed) {
         let mut at = 0;
         while let Some(found) = find(walker, gap.tail(at).data(), ptx::VERSION) {
             at = at.saturating_add(found as u64);
             let rest = gap.tail(at);
+            if ptx::has_long_head(rest.data()) {
+                left = tried(left, rest)?;
+            }
             let length = ptx::module_length(rest.data());
             if let Some(text) = length.and_then(|l| rest.slice(0, l as u64, "PTX").ok()) {
                 let here = place.in_section(host.section_at(text.base()));
@@ -54,6 +69,7 @@ pub(crate) fn sweep(walker: &mut Walker<'_>, host: &Host<'_>, place: &Place, mut
             at = at.saturating_add(length.unwrap_or(1) as u64);
         }
     }
+    Ok(())
 }
 
 /// Whether the few bytes after a magic number go on as they have to.
@@ -87,17 +103,22 @@ fn search(
                 at = at.saturating_add(length.saturating_sub(1));
                 continue;
             }
-            left -= 1;
-            if left == 0 {
-                return Err(Error::unsupported(
-                    "host file",
-                    bytes.base(),
-                    "too many places look like device code and are none",
-                ));
-            }
+            left = tried(left, bytes)?;
         }
     }
     Ok(())
+}
+
+/// How many tries are left after one more.
+fn tried(left: u32, bytes: Bytes<'_>) -> Result<u32> {
+    match left.checked_sub(1) {
+        Some(left) if left > 0 => Ok(left),
+        _ => Err(Error::unsupported(
+            "host file",
+            bytes.base(),
+            "too many places look like device code and are none",
+        )),
+    }
 }
 
 /// As `memmem::find`, with the memory of what was searched given back.
