@@ -63,6 +63,10 @@ fn what_holds_other_files_and_is_not_read_is_told() {
         (b"\xfd7zXZ\0", "xz"),
         (b"BZh9", "bzip2"),
         (b"\x28\xb5\x2f\xfd", "zstd"),
+        (b"\x5e\x2a\x4d\x18", "zstd"),
+        (b"\x04\x22\x4d\x18", "lz4"),
+        (b"\xed\xab\xee\xdb\x03", "rpm"),
+        (b"hsqs", "squashfs"),
     ] {
         let scanned = scan(start);
         assert_eq!(scanned.state(), &State::Unreadable);

@@ -3,8 +3,11 @@ use offload_image::fatbin;
 use offload_image::image::{Compression, Kind};
 use offload_image::offload_binary::{self, image_kind, offload_kind, write, NewImage};
 use offload_image::relocatable::{self, Machine};
+use offload_image::select::PtxIsa;
+use offload_image::target::Sm;
 
 use super::*;
+use crate::unpack::zstd_frame;
 
 pub(super) const DATA: &[(&str, &[u8])] = &[
     (
@@ -191,6 +194,43 @@ fn no_more_is_unpacked_than_was_asked_for() {
             (image.size, image.unpacked_size),
             (203, 285 - u64::from(read))
         );
+    }
+}
+
+/// An entry is what its bytes are, also where no more is read than tells the kind: PTX behind a long
+/// comment, in a second frame, or in a container of its own, under the label of a cubin.
+#[test]
+fn a_head_that_tells_nothing_is_not_believed() {
+    let ptx = data("tiny.ptx");
+    let comment = format!("//{}\n", "x".repeat(8192));
+    let commented = [comment.as_bytes(), ptx].concat();
+    let fatbin = data("raw.fatbin");
+    let two_frames = [zstd_frame(b""), zstd_frame(ptx)].concat();
+    for (packing, payload, size) in [
+        (Compression::None, commented.clone(), commented.len()),
+        (Compression::Zstd, zstd_frame(&commented), commented.len()),
+        (Compression::Zstd, two_frames, ptx.len()),
+        (Compression::Zstd, zstd_frame(fatbin), fatbin.len()),
+    ] {
+        let bytes = fatbin::write(&[fatbin::NewEntry {
+            kind: fatbin::EntryKind::Cubin,
+            sm: Sm::parse("sm_80").unwrap(),
+            version: PtxIsa { major: 1, minor: 8 },
+            compression: packing,
+            unpacked_size: size as u64,
+            payload: &payload,
+        }]);
+        for unpack in [Unpack::Kinds, Unpack::Contents] {
+            let options = Options {
+                unpack,
+                sha256: false,
+                ..Options::default()
+            };
+            let scanned = scan_with(&bytes, &options);
+            assert_eq!(scanned.problems, []);
+            let last = scanned.images.last().unwrap();
+            assert_eq!(last.kind, Kind::Ptx, "{unpack:?}");
+        }
     }
 }
 
