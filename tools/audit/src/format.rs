@@ -71,6 +71,10 @@ impl Format {
         if matches!(data, [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..]) {
             return Self::Packed("zstd");
         }
+        // Its first five bytes are settings; eight more are its size, or that this is not known.
+        if data.starts_with(b"\x5d\0\0") && data.get(5..13) == Some(&[0xff; 8]) {
+            return Self::Packed("lzma");
+        }
         if data.get(257..262) == Some(b"ustar") {
             return Self::Packed("tar");
         }

@@ -17,6 +17,7 @@ use crate::host::Host;
 use crate::place::Place;
 use crate::source::WINDOW;
 use crate::walker::Walker;
+use crate::zip_file;
 
 /// So many structures that start well and then break are no accident: each may be as long as the
 /// file, and hostile input could have them share their bytes. It is told as a problem, since the
@@ -24,10 +25,20 @@ use crate::walker::Walker;
 const MAX_TRIES: u32 = 64;
 
 /// Ranges of the file: offset and length.
-type Ranges = Vec<(u64, u64)>;
+pub(crate) type Ranges = Vec<(u64, u64)>;
 
 /// Searches what is not in `claimed`. Containers first, so that PTX inside them is not told twice.
 pub(crate) fn sweep(walker: &mut Walker<'_>, host: &Host<'_>, place: &Place, mut claimed: Ranges) {
+    // What extracts itself is a program with a zip file behind it.
+    if gaps(host.bytes, &mut claimed)
+        .last()
+        .is_some_and(|last| zip_file::ends_here(*last))
+    {
+        match walker.zip_members(host.bytes, place) {
+            Ok((_, members)) => claimed.extend(members),
+            Err(error) => walker.problem(error, place),
+        }
+    }
     for format in [
         (ccob::MAGIC, may_be_ccob as MayBe, read_ccob as Read),
         (bundle::MAGIC, may_be_bundle, read_bundle),
@@ -91,7 +102,10 @@ fn search(
         let mut at = 0;
         while let Some(found) = find(walker, gap.tail(at).data(), magic) {
             at = at.saturating_add(found as u64);
-            let bytes = gap.tail(at);
+            // It may reach beyond the gap: what was found in it hides nothing of what is around.
+            let bytes = host
+                .bytes
+                .tail(gap.base().saturating_add(at) - host.bytes.base());
             at = at.saturating_add(1);
             // The file itself starts with one of these.
             if bytes.base() == host.bytes.base() || !may_be(bytes) {
@@ -179,15 +193,19 @@ fn read_offload(walker: &mut Walker<'_>, bytes: Bytes<'_>, place: &Place) -> Opt
 }
 
 fn may_be_fatbin(bytes: Bytes<'_>) -> bool {
-    let version = bytes.u16(4, "fatbin version");
-    let size = bytes.u64(8, "fatbin payload size");
-    version == Ok(1) && size.is_ok_and(|size| size <= bytes.len())
+    bytes.u16(4, "fatbin version") == Ok(1)
 }
 
 fn read_fatbin(walker: &mut Walker<'_>, bytes: Bytes<'_>, place: &Place) -> Option<u64> {
-    let fatbin = Fatbin::parse(bytes).ok()?;
-    walker.fatbin(&fatbin, place);
-    Some(fatbin.length)
+    match Fatbin::parse(bytes) {
+        Ok(fatbin) => {
+            walker.fatbin(&fatbin, place);
+            Some(fatbin.length)
+        }
+        // The driver goes by the first entries, whatever comes after them.
+        Err(error) if Fatbin::begins(bytes) => told(walker, Err(error), place),
+        Err(_) => None,
+    }
 }
 
 /// Most embedded ELF files are host code: their tables are not read.
@@ -206,7 +224,7 @@ fn read_elf(walker: &mut Walker<'_>, bytes: Bytes<'_>, place: &Place) -> Option<
 }
 
 /// What lies between the claimed ranges.
-fn gaps<'a>(file: Bytes<'a>, claimed: &mut Ranges) -> Vec<Bytes<'a>> {
+pub(crate) fn gaps<'a>(file: Bytes<'a>, claimed: &mut Ranges) -> Vec<Bytes<'a>> {
     claimed.sort_unstable();
     let mut found = Vec::new();
     let mut at = 0;

@@ -320,6 +320,37 @@ fn containers_outside_the_known_sections() {
     assert_eq!(found(&appended(&[])), [] as [&str; 0]);
 }
 
+/// What reads well inside a container hides nothing of it.
+#[test]
+fn a_container_is_found_around_what_is_in_it() {
+    let speed = data("speed.fatbin");
+    let empty_bundle = [offload_image::bundle::MAGIC, &[0; 8]].concat();
+    let mut bytes = speed.to_vec();
+    let inner = offload_image::fatbin::write(&[fatbin::NewEntry {
+        kind: fatbin::EntryKind::Other(9),
+        sm: Sm::parse("sm_80").unwrap(),
+        version: PtxIsa { major: 1, minor: 8 },
+        compression: Compression::None,
+        unpacked_size: 32,
+        payload: &empty_bundle,
+    }]);
+    bytes.extend_from_slice(&inner[16..]);
+    let size = bytes.len() as u64 - 16;
+    bytes[8..16].copy_from_slice(&size.to_le_bytes());
+    let lines = lines(&scan(&appended(&bytes)));
+    assert!(
+        lines.contains(&"ptx sm_80 elf/fatbin - lz4".to_owned()),
+        "{lines:?}"
+    );
+}
+
+#[test]
+fn what_follows_a_device_image_is_looked_at() {
+    let bytes = [data("sm_90a.new"), data("default.fatbin")].concat();
+    let kinds: Vec<Kind> = scan(&bytes).images.iter().map(|image| image.kind).collect();
+    assert_eq!(kinds, [Kind::Cubin, Kind::Cubin, Kind::Ptx]);
+}
+
 #[test]
 fn a_magic_number_alone_is_nothing() {
     let mut bytes = Vec::new();
