@@ -38,7 +38,7 @@ pub fn run(args: &ExtractArgs, out: &mut dyn Write, err: &mut dyn Write) -> Outc
     leave_out(&mut inputs, &args.output_dir);
     let room = Room::make(&args.output_dir)?;
     for note in &inputs.notes {
-        writeln!(err, "offload: note: {note}").map_err(Failure::output)?;
+        Failure::printed(writeln!(err, "offload: note: {}", clean(note)))?;
     }
     let files = inputs.read_paths(&Options::default(), |path, image, bytes| {
         if !asked_for(args, image) {
@@ -54,7 +54,7 @@ pub fn run(args: &ExtractArgs, out: &mut dyn Write, err: &mut dyn Write) -> Outc
         }
     });
     let report = Report::new(&files);
-    print(args, &report, &files, out).map_err(Failure::output)?;
+    Failure::printed(print(args, &report, &files, out))?;
     let mut faults = inputs.faults;
     faults.extend(files.iter().flat_map(|file| file.fault_texts()));
     faults.extend(refusals(&files));

@@ -471,6 +471,24 @@ fn junit_tells_faults_in_their_own_case() {
 }
 
 #[test]
+fn junit_has_what_xml_can_have_and_each_exception_in_its_own_case() {
+    let room = Room::new();
+    let short = room.file("a\u{fffe}\u{1b}", HOST);
+    let long = room.file("a\u{fffe}\u{1b}b", HOST);
+    let policy = room.file(
+        "policy.toml",
+        b"ptx = \"forbid\"\n[[exceptions]]\npath = \"a?[!x]b\"\nreason = \"why\"\nptx = \"embed\"\n",
+    );
+    let policy = format!("--policy={policy}");
+    let ran = run(&["verify", "--format=junit", &policy, &short, &long]);
+    assert_eq!(ran.code, 1);
+    assert!(!ran.out.contains(['\u{fffe}', '\u{1b}']), "{}", ran.out);
+    let cases: Vec<&str> = ran.out.split("<testcase").skip(1).collect();
+    let told: Vec<bool> = cases.iter().map(|case| case.contains("why")).collect();
+    assert_eq!(told, [false, true, false], "{}", ran.out);
+}
+
+#[test]
 fn members_of_archives_have_rules_of_their_own() {
     let room = Room::new();
     let mut zip = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
