@@ -71,9 +71,13 @@ fn leave_out(inputs: &mut Inputs, output: &Path) {
         return; // Not there yet, so nothing is in it.
     };
     let all = inputs.files.len();
-    inputs.files.retain(|input| {
-        input.named || !fs::canonicalize(&input.path).is_ok_and(|path| path.starts_with(&output))
-    });
+    // Images are written into the folder itself: what is further down is none of them.
+    let is_written = |path: &Path| {
+        fs::canonicalize(path).is_ok_and(|path| path.parent() == Some(output.as_path()))
+    };
+    inputs
+        .files
+        .retain(|input| input.named || !is_written(&input.path));
     match all - inputs.files.len() {
         0 => {}
         some => inputs.notes.push(format!(

@@ -58,6 +58,9 @@ impl Inputs {
                 target.display()
             )),
             Found::Link { .. } => {}
+            Found::Fault { path, why } => self
+                .faults
+                .push(format!("{}: cannot read it: {why}", path.display())),
         }
     }
 
