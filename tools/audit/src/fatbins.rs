@@ -20,7 +20,7 @@ use crate::source::Source;
 use crate::unpack;
 use crate::walker::Walker;
 
-/// So many bytes tell of every image what it is: PTX may start with comments.
+/// So many bytes tell of nearly every image what it is: PTX may start with comments.
 const HEAD: u64 = 4096;
 /// So much of unpacked images is in memory at a time, or one image if that is larger.
 const BATCH: u64 = 64 << 20;
@@ -73,15 +73,18 @@ impl Walker<'_> {
         );
     }
 
-    /// Lists images by their labels, but for the kinds, which their first bytes tell.
+    /// Lists images by their labels, but for the kinds, which their first bytes tell. Where they do
+    /// not, all of them are looked at: it may be anything, whatever the label says.
     fn kinds(&mut self, entries: &[Entry<'_>], place: &Place) {
         let limit = self.options.limits.max_unpacked;
         for entry in entries {
-            let kind = self.spend_on(entry).and_then(|()| kind(entry, limit));
-            let found = kind.as_ref().ok().and_then(|kind| *kind);
-            self.unread(found.unwrap_or(label(entry)), entry, place);
-            if let Err(error) = kind {
-                self.problem(error, &labelled(entry, place));
+            match self.spend_on(entry).and_then(|()| kind(entry, limit)) {
+                Ok(Some(kind)) => self.unread(kind, entry, place),
+                Ok(None) => self.contents(std::slice::from_ref(entry), place),
+                Err(error) => {
+                    self.unread(label(entry), entry, place);
+                    self.problem(error, &labelled(entry, place));
+                }
             }
         }
     }

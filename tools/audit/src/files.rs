@@ -25,13 +25,20 @@ pub enum Found {
         /// Whether that is outside of the folder, or not there.
         outside: bool,
     },
+    /// Something that cannot be read, such as a folder of somebody else's. The rest is found.
+    Fault {
+        /// What it is.
+        path: PathBuf,
+        /// Why not.
+        why: String,
+    },
 }
 
 /// The files of a folder and of the folders in it, in the order of their names; for a file itself,
 /// that file. A link that is given as `root` is followed. Sockets, pipes and devices are left out.
 ///
 /// # Errors
-/// Folders that cannot be read.
+/// The root is not there, or is a folder that cannot be reached.
 pub fn list(root: &Path) -> io::Result<Vec<Found>> {
     if !fs::metadata(root)?.is_dir() {
         return Ok(vec![Found::File(root.to_owned())]);
@@ -39,19 +46,35 @@ pub fn list(root: &Path) -> io::Result<Vec<Found>> {
     let real = fs::canonicalize(root)?;
     let mut found = Vec::new();
     for entry in WalkDir::new(root).follow_links(false).sort_by_file_name() {
-        let entry = entry?;
+        let entry = match entry {
+            Ok(entry) => entry,
+            Err(error) => {
+                found.push(fault(root, error));
+                continue;
+            }
+        };
         let path = entry.path();
         if entry.file_type().is_file() {
             found.push(Found::File(path.to_owned()));
         } else if entry.file_type().is_symlink() && entry.depth() > 0 {
             found.push(Found::Link {
-                target: fs::read_link(path)?,
+                target: fs::read_link(path).unwrap_or_default(),
                 outside: !fs::canonicalize(path).is_ok_and(|end| end.starts_with(&real)),
                 path: path.to_owned(),
             });
         }
     }
     Ok(found)
+}
+
+fn fault(root: &Path, error: walkdir::Error) -> Found {
+    let path = error.path().unwrap_or(root).to_owned();
+    // By itself it would name the path once more.
+    let why = match error.into_io_error() {
+        Some(error) => error.to_string(),
+        None => "it is in a circle of folders".to_owned(),
+    };
+    Found::Fault { path, why }
 }
 
 /// Tells a sink everything that is in a file.

@@ -47,6 +47,14 @@ impl Format {
             (b"\xfd7zXZ\0", Format::Packed("xz")),
             (crate::unpack::ZSTD_MAGIC, Format::Packed("zstd")),
             (b"7z\xbc\xaf\x27\x1c", Format::Packed("7z")),
+            (b"\x04\x22\x4d\x18", Format::Packed("lz4")),
+            (b"LZIP\x01", Format::Packed("lzip")),
+            (b"\x1f\x9d", Format::Packed("compress")),
+            (b"\x89LZO\0", Format::Packed("lzop")),
+            (b"Rar!\x1a\x07", Format::Packed("rar")),
+            (b"MSCF\0\0\0\0", Format::Packed("cab")),
+            (b"\xed\xab\xee\xdb", Format::Packed("rpm")),
+            (b"hsqs", Format::Packed("squashfs")),
         ];
         let data = bytes.data();
         if let Some((_, format)) = MAGICS.iter().find(|(magic, _)| data.starts_with(magic)) {
@@ -58,6 +66,14 @@ impl Format {
             && data.get(4..8).is_some_and(|n| n < &[0, 0, 0, 40])
         {
             return Self::MachO;
+        }
+        // A skippable frame, in which some tools keep an index.
+        if matches!(data, [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..]) {
+            return Self::Packed("zstd");
+        }
+        // Its first five bytes are settings; eight more are its size, or that this is not known.
+        if data.starts_with(b"\x5d\0\0") && data.get(5..13) == Some(&[0xff; 8]) {
+            return Self::Packed("lzma");
         }
         if data.get(257..262) == Some(b"ustar") {
             return Self::Packed("tar");

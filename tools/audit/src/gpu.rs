@@ -12,6 +12,7 @@ use offload_image::offload_binary::{image_kind, OffloadBinary, Packed as PackedB
 use offload_image::policy::PtxPolicy;
 use offload_image::{ccob, Error, Result};
 
+use crate::format::Format;
 use crate::image::Label;
 use crate::place::{Packed, Place};
 use crate::unpack;
@@ -204,10 +205,14 @@ impl Walker<'_> {
                 compression,
             });
             let unpacked = Bytes::new(&found.bytes);
-            match unpacked.data().starts_with(b"\x03\x02\x23\x07") {
-                true => self.opaque(Kind::Spirv, unpacked, &here),
+            match Format::of(unpacked) {
+                Format::Spirv => self.opaque(Kind::Spirv, unpacked, &here),
+                Format::Ptx | Format::Fatbin => {
+                    let walked = self.any(unpacked, &here);
+                    self.settle(walked, unpacked, &here);
+                }
                 // Intel's own machine code and what is around it are not read.
-                false => self.opaque(Kind::Unknown(0), unpacked, &here),
+                _ => self.opaque(Kind::Unknown(0), unpacked, &here),
             }
             Ok(found.taken)
         })

@@ -11,6 +11,9 @@ use memmap2::{Mmap, UncheckedAdvice};
 /// Above this size a file is mapped.
 const MAP_FROM: u64 = 1 << 20;
 
+/// Less memory than this is not worth a system call.
+const WORTH: usize = 16 << 10;
+
 /// The bytes of a file.
 pub(crate) enum Opened {
     Read(Vec<u8>),
@@ -29,6 +32,9 @@ impl Opened {
     /// where somebody asks. Bytes of anything else are left alone.
     pub fn forget(&self, part: &[u8]) {
         let Self::Mapped(map) = self else { return };
+        if part.len() < WORTH {
+            return;
+        }
         let (start, base) = (part.as_ptr() as usize, map.as_ptr() as usize);
         let Some(at) = start.checked_sub(base).filter(|at| *at < map.len()) else {
             return;

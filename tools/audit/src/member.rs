@@ -4,9 +4,11 @@ use object::read::archive::{ArchiveFile, ArchiveMember};
 use offload_image::bytes::Bytes;
 use offload_image::{Error, Result};
 
+use crate::host::Host;
 use crate::map;
 use crate::place::Place;
 use crate::scan::State;
+use crate::sweep::sweep;
 use crate::walker::{Seen, Walker};
 
 impl Walker<'_> {
@@ -18,6 +20,7 @@ impl Walker<'_> {
         let archive = ArchiveFile::parse(bytes.data()).map_err(|error| wrong(0, error))?;
         let mut reasons = Vec::new();
         let mut at = 8;
+        let mut claimed = Vec::new();
         for member in archive.members() {
             let member = member.map_err(|error| wrong(at, error))?;
             let (start, size) = member.file_range();
@@ -28,10 +31,13 @@ impl Walker<'_> {
             } else {
                 at = start.saturating_add(size);
                 let data = bytes.slice(start, size, "member of an ar archive")?;
+                claimed.push((data.base(), data.len()));
                 Some(self.unit(Bytes::new(data.data()), &inner))
             };
             collect(&mut reasons, state);
         }
+        // Between and behind the members are names and indices, and should be nothing else.
+        sweep(self, &Host::of_bytes(bytes), place, claimed);
         Ok(Seen::Host(reasons))
     }
 

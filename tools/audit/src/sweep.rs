@@ -17,6 +17,7 @@ use crate::host::Host;
 use crate::place::Place;
 use crate::source::WINDOW;
 use crate::walker::Walker;
+use crate::zip_file;
 
 /// So many structures that start well and then break are no accident: each may be as long as the
 /// file, and hostile input could have them share their bytes. It is told as a problem, since the
@@ -24,10 +25,20 @@ use crate::walker::Walker;
 const MAX_TRIES: u32 = 64;
 
 /// Ranges of the file: offset and length.
-type Ranges = Vec<(u64, u64)>;
+pub(crate) type Ranges = Vec<(u64, u64)>;
 
 /// Searches what is not in `claimed`. Containers first, so that PTX inside them is not told twice.
 pub(crate) fn sweep(walker: &mut Walker<'_>, host: &Host<'_>, place: &Place, mut claimed: Ranges) {
+    // What extracts itself is a program with a zip file behind it.
+    if gaps(host.bytes, &mut claimed)
+        .last()
+        .is_some_and(|last| zip_file::ends_here(*last))
+    {
+        match walker.zip_members(host.bytes, place) {
+            Ok((_, members)) => claimed.extend(members),
+            Err(error) => walker.problem(error, place),
+        }
+    }
     for format in [
         (ccob::MAGIC, may_be_ccob as MayBe, read_ccob as Read),
         (bundle::MAGIC, may_be_bundle, read_bundle),
@@ -39,11 +50,26 @@ pub(crate) fn sweep(walker: &mut Walker<'_>, host: &Host<'_>, place: &Place, mut
             walker.problem(error, place);
         }
     }
-    for gap in gaps(host.bytes, &mut claimed) {
+    if let Err(error) = search_ptx(walker, host, place, &mut claimed) {
+        walker.problem(error, place);
+    }
+}
+
+fn search_ptx(
+    walker: &mut Walker<'_>,
+    host: &Host<'_>,
+    place: &Place,
+    claimed: &mut Ranges,
+) -> Result<()> {
+    let mut left = MAX_TRIES;
+    for gap in gaps(host.bytes, claimed) {
         let mut at = 0;
         while let Some(found) = find(walker, gap.tail(at).data(), ptx::VERSION) {
             at = at.saturating_add(found as u64);
             let rest = gap.tail(at);
+            if ptx::has_long_head(rest.data()) {
+                left = tried(left, rest)?;
+            }
             let length = ptx::module_length(rest.data());
             if let Some(text) = length.and_then(|l| rest.slice(0, l as u64, "PTX").ok()) {
                 let here = place.in_section(host.section_at(text.base()));
@@ -54,6 +80,7 @@ pub(crate) fn sweep(walker: &mut Walker<'_>, host: &Host<'_>, place: &Place, mut
             at = at.saturating_add(length.unwrap_or(1) as u64);
         }
     }
+    Ok(())
 }
 
 /// Whether the few bytes after a magic number go on as they have to.
@@ -75,7 +102,10 @@ fn search(
         let mut at = 0;
         while let Some(found) = find(walker, gap.tail(at).data(), magic) {
             at = at.saturating_add(found as u64);
-            let bytes = gap.tail(at);
+            // It may reach beyond the gap: what was found in it hides nothing of what is around.
+            let bytes = host
+                .bytes
+                .tail(gap.base().saturating_add(at) - host.bytes.base());
             at = at.saturating_add(1);
             // The file itself starts with one of these.
             if bytes.base() == host.bytes.base() || !may_be(bytes) {
@@ -87,17 +117,22 @@ fn search(
                 at = at.saturating_add(length.saturating_sub(1));
                 continue;
             }
-            left -= 1;
-            if left == 0 {
-                return Err(Error::unsupported(
-                    "host file",
-                    bytes.base(),
-                    "too many places look like device code and are none",
-                ));
-            }
+            left = tried(left, bytes)?;
         }
     }
     Ok(())
+}
+
+/// How many tries are left after one more.
+fn tried(left: u32, bytes: Bytes<'_>) -> Result<u32> {
+    match left.checked_sub(1) {
+        Some(left) if left > 0 => Ok(left),
+        _ => Err(Error::unsupported(
+            "host file",
+            bytes.base(),
+            "too many places look like device code and are none",
+        )),
+    }
 }
 
 /// As `memmem::find`, with the memory of what was searched given back.
@@ -158,15 +193,19 @@ fn read_offload(walker: &mut Walker<'_>, bytes: Bytes<'_>, place: &Place) -> Opt
 }
 
 fn may_be_fatbin(bytes: Bytes<'_>) -> bool {
-    let version = bytes.u16(4, "fatbin version");
-    let size = bytes.u64(8, "fatbin payload size");
-    version == Ok(1) && size.is_ok_and(|size| size <= bytes.len())
+    bytes.u16(4, "fatbin version") == Ok(1)
 }
 
 fn read_fatbin(walker: &mut Walker<'_>, bytes: Bytes<'_>, place: &Place) -> Option<u64> {
-    let fatbin = Fatbin::parse(bytes).ok()?;
-    walker.fatbin(&fatbin, place);
-    Some(fatbin.length)
+    match Fatbin::parse(bytes) {
+        Ok(fatbin) => {
+            walker.fatbin(&fatbin, place);
+            Some(fatbin.length)
+        }
+        // The driver goes by the first entries, whatever comes after them.
+        Err(error) if Fatbin::begins(bytes) => told(walker, Err(error), place),
+        Err(_) => None,
+    }
 }
 
 /// Most embedded ELF files are host code: their tables are not read.
@@ -185,7 +224,7 @@ fn read_elf(walker: &mut Walker<'_>, bytes: Bytes<'_>, place: &Place) -> Option<
 }
 
 /// What lies between the claimed ranges.
-fn gaps<'a>(file: Bytes<'a>, claimed: &mut Ranges) -> Vec<Bytes<'a>> {
+pub(crate) fn gaps<'a>(file: Bytes<'a>, claimed: &mut Ranges) -> Vec<Bytes<'a>> {
     claimed.sort_unstable();
     let mut found = Vec::new();
     let mut at = 0;

@@ -91,7 +91,11 @@ impl<'s> Walker<'s> {
             Format::Fatbin => self.fatbins(bytes, place)?,
             Format::Bundle | Format::Ccob => self.bundles(bytes, place)?,
             Format::Elf => match Elf::parse(bytes) {
-                Ok(elf) if elf.is_device() => self.image(bytes, place)?,
+                Ok(elf) if elf.is_device() => {
+                    self.image(bytes, place)?;
+                    let claimed = vec![(bytes.base(), elf.extent())];
+                    sweep::sweep(self, &Host::of_bytes(bytes), place, claimed);
+                }
                 Ok(elf) => return Ok(self.host(&Host::of_elf(&elf), place)),
                 // Listed by its label, if it has one.
                 Err(_) if is_device(bytes) => self.image(bytes, place)?,

@@ -112,6 +112,23 @@ impl<'a> Fatbin<'a> {
     }
 }
 
+impl Fatbin<'_> {
+    /// Whether a header as fatbinary writes it, and the whole first entry, stand there.
+    #[must_use]
+    pub fn begins(bytes: Bytes<'_>) -> bool {
+        let header = |bytes: Bytes<'_>| {
+            Ok(bytes.data().starts_with(MAGIC)
+                && bytes.u16(4, "fatbin version")? == 1
+                && u64::from(bytes.u16(6, "fatbin header size")?) == HEADER)
+        };
+        let first = bytes.tail(HEADER);
+        header(bytes) == Ok::<_, Error>(true)
+            && entry(first).is_ok_and(|(entry, _)| {
+                !matches!(entry.kind, EntryKind::Other(0)) && !entry.payload.is_empty()
+            })
+    }
+}
+
 /// Reads the entry at the start of `bytes`, and how many bytes it takes.
 fn entry(bytes: Bytes<'_>) -> Result<(Entry<'_>, u64)> {
     let header = bytes.slice(0, ENTRY_HEADER, "fatbin entry header")?;

@@ -11,9 +11,9 @@ use crate::target::Sm;
 /// The directive that every module starts with, comments aside.
 pub const VERSION: &[u8] = b".version";
 
-/// How much text before the three directives are over is looked at. Compilers put a few comment
-/// lines there; the limit keeps the search for modules linear on hostile input.
-const HEAD_LIMIT: usize = 4096;
+/// In so much text the first directives of a module are over. Compilers put a few comment lines there;
+/// see [`has_long_head`] for the others.
+const HEAD: usize = 4096;
 
 /// What a PTX module says of itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -47,7 +47,7 @@ impl Ptx {
         })?;
         let mut found = Self {
             isa,
-            sm: Sm::parse(&target),
+            sm: sm(&target),
             target,
             address_size: None,
             kernels: Vec::new(),
@@ -84,7 +84,6 @@ impl Ptx {
 /// Whether bytes are a PTX module from the start, comments aside.
 #[must_use]
 pub fn is_ptx(text: &[u8]) -> bool {
-    let text = text.get(..HEAD_LIMIT).unwrap_or(text);
     head(&mut Tokens::new(up_to_nul(text))).is_some()
 }
 
@@ -104,35 +103,59 @@ pub fn module_length(data: &[u8]) -> Option<usize> {
     if !starts_module(data) {
         return None;
     }
-    // No further than to the next one: whoever asks of each in turn reads every byte once.
-    let mut end = VERSION.len();
-    while let Some(rest) = data.get(end..).filter(|rest| !rest.is_empty()) {
-        let stop = |byte: &u8| *byte == b'.' || !is_text(*byte);
-        end += rest.iter().position(stop).unwrap_or(rest.len());
-        match data.get(end..) {
-            Some(rest @ [b'.', ..]) if !starts_module(rest) => end += 1,
-            _ => break,
-        }
-    }
-    // Once more, for the text may end within the head: in a comment there is room for anything.
-    let text = data.get(..end).filter(|text| starts_module(text))?;
-    let has = |word: &[u8]| memchr::memmem::find(text, word).is_some();
-    [
-        &b".address_size"[..],
-        b".entry",
-        b".func",
-        b".global",
-        b".const",
-    ]
-    .iter()
-    .any(|word| has(word))
-    .then_some(text.len())
+    let next = memchr::memmem::find_iter(data, VERSION)
+        .skip(1)
+        .find(|at| data.get(*at..).is_some_and(starts_module_nearby));
+    let data = data.get(..next.unwrap_or(data.len()))?;
+    let defines = |text: &[u8]| {
+        let has = |word: &&[u8]| memchr::memmem::find(text, word).is_some();
+        DEFINITIONS.iter().any(has)
+    };
+    // Other control characters than a NUL are no text, but a comment may have them.
+    let ends = [
+        data.iter().position(|byte| !is_text(*byte)),
+        memchr::memchr(0, data),
+    ];
+    ends.into_iter()
+        .map(|end| end.unwrap_or(data.len()))
+        // The text may end within the head: in a comment there is room for anything.
+        .find(|end| {
+            let text = data.get(..*end);
+            text.is_some_and(|text| starts_module(text) && defines(text))
+        })
 }
 
-fn starts_module(data: &[u8]) -> bool {
-    let text = data.get(..HEAD_LIMIT).unwrap_or(data);
+/// What a module has at least one of.
+const DEFINITIONS: [&[u8]; 5] = [b".address_size", b".entry", b".func", b".global", b".const"];
+
+/// Whether a few thousand bytes do not tell if a module starts here, for comments. To find out,
+/// [`module_length`] may have to read all of it: who searches has to count these places.
+#[must_use]
+pub fn has_long_head(data: &[u8]) -> bool {
+    let Some(text) = data.get(..HEAD).filter(|text| text.starts_with(VERSION)) else {
+        return false;
+    };
+    let mut tokens = Tokens::new(text);
+    // The last word may be cut.
+    let _ = head(&mut tokens);
+    tokens.next().is_none()
+}
+
+fn starts_module(text: &[u8]) -> bool {
     text.starts_with(VERSION)
-        && head(&mut Tokens::new(text)).is_some_and(|head| Sm::parse(&head.target).is_some())
+        && head(&mut Tokens::new(text)).is_some_and(|head| sm(&head.target).is_some())
+}
+
+fn starts_module_nearby(text: &[u8]) -> bool {
+    starts_module(text.get(..HEAD).unwrap_or(text))
+}
+
+/// ptxas takes the name of a virtual architecture as well.
+fn sm(target: &str) -> Option<Sm> {
+    match target.strip_prefix("compute_") {
+        Some(number) => Sm::parse(&format!("sm_{number}")),
+        None => Sm::parse(target),
+    }
 }
 
 struct Head {
@@ -216,6 +239,47 @@ mod tests {
         }
     }
 
+    /// All of these were given to ptxas, which compiles them.
+    #[test]
+    fn finds_every_module_that_is_compiled() {
+        let comment = "x".repeat(2 * HEAD);
+        for text in [
+            ".version 8.8.target sm_80.address_size 64\n".to_owned(),
+            ".version 8.8\n# 1 \"x.cu\"\n.target sm_80\n.address_size 64\n".to_owned(),
+            ".version 8.8\n.target compute_80\n.address_size 64\n".to_owned(),
+            ".version 8.8\n//\x01\n.target sm_80\n/*\x01*/ .address_size 64\n".to_owned(),
+            ".version 8.8 /* .entry \x01 */ .target sm_80\n".to_owned(),
+            format!(".version 8.8 //{comment}\n.target sm_80\n.address_size 64\n"),
+        ] {
+            let data = format!("{text}\0{text}");
+            assert_eq!(module_length(data.as_bytes()), Some(text.len()), "{text:?}");
+            assert!(is_ptx(text.as_bytes()));
+            let ptx = Ptx::parse(text.as_bytes(), 0).unwrap();
+            assert_eq!(ptx.sm.unwrap().to_string(), "sm_80");
+        }
+        assert!(is_ptx(
+            format!("//{comment}\n.version 8.8 .target sm_80").as_bytes()
+        ));
+    }
+
+    #[test]
+    fn long_heads_are_told() {
+        for (head, long) in [
+            (".version 8.8 /*", true),
+            // The last word of the part that is looked at first may be cut.
+            (
+                &format!(".version 8.8{}.target sm_8", " ".repeat(HEAD - 22)),
+                true,
+            ),
+            (".version 8.8 .target sm_80 .b ", false),
+            ("version 8.8 /*", false),
+        ] {
+            let text = format!("{head}{}", "0".repeat(HEAD));
+            assert_eq!(has_long_head(text.as_bytes()), long, "{head:?}");
+        }
+        assert!(!has_long_head(b".version 8.8 /*"));
+    }
+
     #[test]
     fn measures_modules_among_other_bytes() {
         for after in [&b"\0abc"[..], TINY, b"", b"\x01"] {
@@ -229,7 +293,6 @@ mod tests {
             b".version %s\n.target sm_%d\n.address_size 64",
             b".version 7.0\n.target sm_70\n\0.address_size 64",
             b".version 7.0 /* .entry \0 */ .target sm_70",
-            b".version 7.0 /* .entry \x01 */ .target sm_70",
             b".version 7.0 /* .entry .version 8.0 .target sm_80 */ .target sm_70",
         ] {
             assert_eq!(module_length(not), None, "{:?}", not.escape_ascii());

@@ -38,7 +38,7 @@ impl Row {
 }
 
 pub fn run(args: &ArchsArgs, out: &mut dyn Write) -> Outcome {
-    print(args, out).map_err(Failure::output)?;
+    Failure::printed(print(args, out))?;
     Ok(0)
 }
 

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use offload_audit::scan::Options;
 
 use crate::cli::DiffArgs;
-use crate::failure::{Failure, Outcome};
+use crate::failure::{clean, Failure, Outcome};
 use crate::gather::{File, Inputs};
 use crate::report::ImageReport;
 
@@ -24,11 +24,11 @@ pub fn run(args: &DiffArgs, out: &mut dyn Write, err: &mut dyn Write) -> Outcome
         return Err(Failure::all_unreadable(missing));
     }
     for note in inputs.iter().flat_map(|inputs| &inputs.notes) {
-        writeln!(err, "offload: note: {note}").map_err(Failure::output)?;
+        Failure::printed(writeln!(err, "offload: note: {}", clean(note)))?;
     }
     let [old, new] = inputs.map(|inputs| inputs.read(&Options::default(), |_, _| ()));
     let difference = Difference::between(placed(&args.old, &old), placed(&args.new, &new));
-    print::print(args.format, &difference, out).map_err(Failure::output)?;
+    Failure::printed(print::print(args.format, &difference, out))?;
     let files = old.iter().chain(&new);
     let faults: Vec<String> = files.flat_map(File::fault_texts).collect();
     if !faults.is_empty() {

@@ -38,7 +38,7 @@ pub fn run(args: &ExtractArgs, out: &mut dyn Write, err: &mut dyn Write) -> Outc
     leave_out(&mut inputs, &args.output_dir);
     let room = Room::make(&args.output_dir)?;
     for note in &inputs.notes {
-        writeln!(err, "offload: note: {note}").map_err(Failure::output)?;
+        Failure::printed(writeln!(err, "offload: note: {}", clean(note)))?;
     }
     let files = inputs.read_paths(&Options::default(), |path, image, bytes| {
         if !asked_for(args, image) {
@@ -54,7 +54,7 @@ pub fn run(args: &ExtractArgs, out: &mut dyn Write, err: &mut dyn Write) -> Outc
         }
     });
     let report = Report::new(&files);
-    print(args, &report, &files, out).map_err(Failure::output)?;
+    Failure::printed(print(args, &report, &files, out))?;
     let mut faults = inputs.faults;
     faults.extend(files.iter().flat_map(|file| file.fault_texts()));
     faults.extend(refusals(&files));
@@ -71,9 +71,13 @@ fn leave_out(inputs: &mut Inputs, output: &Path) {
         return; // Not there yet, so nothing is in it.
     };
     let all = inputs.files.len();
-    inputs.files.retain(|input| {
-        input.named || !fs::canonicalize(&input.path).is_ok_and(|path| path.starts_with(&output))
-    });
+    // Images are written into the folder itself: what is further down is none of them.
+    let is_written = |path: &Path| {
+        fs::canonicalize(path).is_ok_and(|path| path.parent() == Some(output.as_path()))
+    };
+    inputs
+        .files
+        .retain(|input| input.named || !is_written(&input.path));
     match all - inputs.files.len() {
         0 => {}
         some => inputs.notes.push(format!(

@@ -37,15 +37,15 @@ impl Failure {
         Self { code: 3, texts }
     }
 
-    /// The output stream broke. A reader that has seen enough (`| head`) is no failure.
-    pub fn output(error: io::Error) -> Self {
-        if error.kind() == io::ErrorKind::BrokenPipe {
-            return Self {
-                code: 0,
-                texts: Vec::new(),
-            };
+    /// What printing came to. A reader that has seen enough (`| head`) is no failure, and no success
+    /// either: the exit code is what it would have been.
+    pub fn printed(result: io::Result<()>) -> Result<(), Self> {
+        match result {
+            Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(Self::unreadable(
+                format!("cannot write the output: {error}"),
+            )),
+            _ => Ok(()),
         }
-        Self::unreadable(format!("cannot write the output: {error}"))
     }
 
     /// The exit code.
@@ -56,7 +56,8 @@ impl Failure {
     /// Prints every text, each with the tool's name before it.
     pub fn print(&self, err: &mut dyn Write) -> io::Result<()> {
         for text in &self.texts {
-            writeln!(err, "offload: {text}")?;
+            let lines: Vec<String> = text.split('\n').map(clean).collect();
+            writeln!(err, "offload: {}", lines.join("\n"))?;
         }
         Ok(())
     }
@@ -77,10 +78,10 @@ pub struct Complaint {
 
 impl fmt::Display for Complaint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "{}", self.what)?;
-        writeln!(f, "    wanted: {}", self.wanted)?;
-        writeln!(f, "    found:  {}", self.found)?;
-        write!(f, "    mend:   {}", self.mend)
+        writeln!(f, "{}", clean(&self.what))?;
+        writeln!(f, "    wanted: {}", clean(&self.wanted))?;
+        writeln!(f, "    found:  {}", clean(&self.found))?;
+        write!(f, "    mend:   {}", clean(&self.mend))
     }
 }
 

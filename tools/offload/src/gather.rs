@@ -7,6 +7,8 @@ use offload_audit::image::Image;
 use offload_audit::scan::{Member, Options, Problem, Sink, State};
 use rayon::prelude::*;
 
+use crate::failure::clean;
+
 /// A file to read.
 pub struct Input {
     pub path: PathBuf,
@@ -56,6 +58,9 @@ impl Inputs {
                 target.display()
             )),
             Found::Link { .. } => {}
+            Found::Fault { path, why } => self
+                .faults
+                .push(format!("{}: cannot read it: {why}", path.display())),
         }
     }
 
@@ -154,7 +159,7 @@ impl<E> File<E> {
 
     /// Every fault, with the file's name before it.
     pub fn fault_texts(&self) -> impl Iterator<Item = String> + '_ {
-        let path = self.path.display();
+        let path = clean(&self.path.display().to_string());
         self.faults
             .iter()
             .map(move |fault| format!("{path}: {}", fault.text))

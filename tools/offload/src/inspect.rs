@@ -5,7 +5,7 @@ use std::io::Write;
 use offload_audit::scan::{Options, Unpack};
 
 use crate::cli::{Format, InspectArgs};
-use crate::failure::{Failure, Outcome};
+use crate::failure::{clean, Failure, Outcome};
 use crate::gather::Inputs;
 use crate::report::{FileReport, Report, SCHEMA};
 use crate::table;
@@ -14,14 +14,14 @@ use crate::table;
 pub fn run(args: &InspectArgs, out: &mut dyn Write, err: &mut dyn Write) -> Outcome {
     let inputs = Inputs::list(&args.files);
     for note in &inputs.notes {
-        writeln!(err, "offload: note: {note}").map_err(Failure::output)?;
+        Failure::printed(writeln!(err, "offload: note: {}", clean(note)))?;
     }
     let files = inputs.read(&options(args), |_, _| ());
     let report = Report {
         schema: SCHEMA,
         files: files.iter().map(FileReport::new).collect(),
     };
-    print(args, &report, out).map_err(Failure::output)?;
+    Failure::printed(print(args, &report, out))?;
     let mut faults = inputs.faults;
     faults.extend(files.iter().flat_map(|file| file.fault_texts()));
     if !faults.is_empty() {

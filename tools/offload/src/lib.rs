@@ -69,7 +69,7 @@ fn dispatch(
     let cli = match Cli::try_parse_from(args) {
         Ok(cli) => cli,
         Err(asked) if !asked.use_stderr() => {
-            write!(out, "{asked}").map_err(Failure::output)?;
+            Failure::printed(write!(out, "{asked}"))?;
             return Ok(0);
         }
         Err(wrong) => {

@@ -7,6 +7,7 @@ mod image;
 mod junit;
 mod policy;
 mod rules;
+mod unique;
 mod verdict;
 
 use std::io::{self, Write};
@@ -48,7 +49,8 @@ pub fn run(args: &VerifyArgs, out: &mut dyn Write, err: &mut dyn Write) -> Outco
     let inputs = Inputs::list(&args.files);
     let files = read(&policy, &wanted, &inputs);
     let verdict = Verdict::new(args, &policy, &wanted, &inputs, &files);
-    verdict.print(args, out, err).map_err(Failure::output)?;
+    Failure::printed(verdict.tell(err))?;
+    Failure::printed(verdict.print(args, out))?;
     let faults = verdict.fault_texts();
     let breaches = verdict.breaches.iter().map(|b| b.complaint.to_string());
     if !faults.is_empty() {
@@ -63,9 +65,7 @@ pub fn run(args: &VerifyArgs, out: &mut dyn Write, err: &mut dyn Write) -> Outco
     }
     match &args.output {
         Some(output) => files::write_json(output, &stamp(args, &policy, &files)?)?,
-        None if args.format == VerifyFormat::Text => {
-            say_ok(args, &files, out).map_err(Failure::output)?
-        }
+        None if args.format == VerifyFormat::Text => Failure::printed(say_ok(args, &files, out))?,
         None => {}
     }
     Ok(0)

@@ -429,3 +429,19 @@ fn a_folder_that_is_in_its_own_input() {
     extract(&room, &[&name]).fine();
     assert_eq!(written(&room).len(), 2);
 }
+
+/// `--output-dir=.` is what people write.
+#[test]
+fn a_folder_below_that_of_the_images_is_looked_into() {
+    let room = Room::new();
+    fs::create_dir_all(room.path(&format!("{OUT}/build"))).unwrap();
+    room.file(&format!("{OUT}/build/host.o"), HOST);
+    let build = room.path(&format!("{OUT}/build")).display().to_string();
+    extract(&room, &[&build]).fine();
+    let files = |room: &Room| fs::read_dir(room.path(OUT)).unwrap().count();
+    let before = files(&room);
+    assert_eq!(before, 1 + 3);
+    let all = room.path(OUT).display().to_string();
+    assert_eq!(extract(&room, &[&all]).code, 0);
+    assert_eq!(files(&room), before);
+}

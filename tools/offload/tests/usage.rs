@@ -111,3 +111,81 @@ fn a_file_too_large_for_memory_is_an_error() {
         run(&args).says(3, &["huge: cannot read it"]);
     }
 }
+
+/// Takes nothing, as the other end of `| true` does.
+struct Gone;
+
+impl std::io::Write for Gone {
+    fn write(&mut self, _: &[u8]) -> std::io::Result<usize> {
+        Err(std::io::ErrorKind::BrokenPipe.into())
+    }
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+#[test]
+fn the_exit_code_is_the_same_where_nobody_reads() {
+    let room = Room::new();
+    let host = room.file("host.o", HOST);
+    let cubin = room.file("c", SM_90);
+    let plain = room.file("plain.o", PLAIN);
+    let broken = room.file("broken", &RAW_FATBIN[..4000]);
+    for (code, args) in [
+        (0, &["verify", "--ptx=forbid", &cubin][..]),
+        (1, &["verify", "--ptx=forbid", &host]),
+        (1, &["verify", "--ptx=forbid", "--format=json", &host]),
+        (1, &["verify", "--ptx=forbid", "--format=junit", &host]),
+        (3, &["verify", "--ptx=forbid", "--format=json", &broken]),
+        (0, &["inspect", &host]),
+        (3, &["inspect", "--format=json", &broken]),
+        (4, &["inspect", &plain]),
+        (1, &["diff", &host, &cubin]),
+    ] {
+        let args = std::iter::once(&"offload").chain(args);
+        let code_found = offload_cli::run(args.clone().map(Into::into), &mut Gone, &mut Gone);
+        assert_eq!(code_found, code, "{:?}", args.collect::<Vec<_>>());
+    }
+    // A broken error stream is no reason to leave a report away.
+    let exceptions = room.file(
+        "p.toml",
+        b"ptx = \"forbid\"\n[[exceptions]]\npath = \"*\"\nreason = \"r\"\nptx = \"embed\"\n",
+    );
+    let policy = format!("--policy={exceptions}");
+    let args = ["offload", "verify", &policy, "--format=json", &host];
+    let mut out = Vec::new();
+    assert_eq!(
+        offload_cli::run(args.map(Into::into), &mut out, &mut Gone),
+        0
+    );
+    let report: serde_json::Value = serde_json::from_slice(&out).unwrap();
+    assert_eq!(report["exceptions"][0]["reason"], "r");
+}
+
+#[cfg(unix)]
+#[test]
+fn names_of_files_cannot_speak_to_a_terminal() {
+    let room = Room::new();
+    let breached = room.file("a\x1b[31m\noffload: ok", HOST);
+    let broken = room.file("b\x1b[31m", &RAW_FATBIN[..4000]);
+    std::os::unix::fs::symlink("/no\x1b[31m", room.path("c\x1b[31m")).unwrap();
+    let folder = room.path("").display().to_string();
+    for args in [
+        &["verify", "--ptx=forbid", &folder][..],
+        &[
+            "verify",
+            "--require-arch=sm_90",
+            "--label=\x1b[31m",
+            &breached,
+            &broken,
+        ],
+        &["inspect", &folder],
+        &["diff", &folder, &broken],
+        &["inspect", "gone\x1b[31m"],
+    ] {
+        let ran = run(args);
+        assert!(ran.err.contains("\\u{1b}[31m"), "{}", ran.err);
+        assert!(!ran.err.contains('\x1b') && !ran.out.contains('\x1b'));
+        assert!(!ran.err.contains("\noffload: ok"), "{}", ran.err);
+    }
+}

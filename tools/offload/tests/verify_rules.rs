@@ -234,10 +234,16 @@ fn ptx_that_is_newer_than_the_driver() {
     verify("--max-ptx-isa=8.0", &old).fine();
     verify("--max-ptx-isa=9.9", &new).fine();
     verify("--max-ptx-isa=8", &new).says(2, &["no PTX ISA version"]);
-    // Of what is compressed the fatbin tells.
-    let fatbin = room.file("f", SPEED_FATBIN);
-    verify("--max-ptx-isa=8.7", &fatbin).says(1, &["PTX ISA 8.8"]);
-    verify("--max-ptx-isa=8.8", &fatbin).fine();
+    // Its bytes decide, compressed or not, and not what the fatbin says of them.
+    let label = (0x568 - 80) + 24;
+    let mut older = SPEED_FATBIN.to_vec();
+    assert_eq!(older[label..label + 4], [8, 0, 8, 0]);
+    older[label] = 0;
+    for bytes in [SPEED_FATBIN, &older] {
+        let fatbin = room.file("f", bytes);
+        verify("--max-ptx-isa=8.7", &fatbin).says(1, &["PTX ISA 8.8"]);
+        verify("--max-ptx-isa=8.8", &fatbin).fine();
+    }
 }
 
 #[test]
@@ -478,6 +484,24 @@ fn junit_tells_faults_in_their_own_case() {
     assert_eq!(with("<error type=\"unreadable\""), [true, false, true]);
     assert_eq!(with("<failure type=\"ptx\""), [false, true, false]);
     assert!(cases[2].contains("gone: cannot read it"), "{}", cases[2]);
+}
+
+#[test]
+fn junit_has_what_xml_can_have_and_each_exception_in_its_own_case() {
+    let room = Room::new();
+    let short = room.file("a\u{fffe}\u{1b}", HOST);
+    let long = room.file("a\u{fffe}\u{1b}b", HOST);
+    let policy = room.file(
+        "policy.toml",
+        b"ptx = \"forbid\"\n[[exceptions]]\npath = \"a?[!x]b\"\nreason = \"why\"\nptx = \"embed\"\n",
+    );
+    let policy = format!("--policy={policy}");
+    let ran = run(&["verify", "--format=junit", &policy, &short, &long]);
+    assert_eq!(ran.code, 1);
+    assert!(!ran.out.contains(['\u{fffe}', '\u{1b}']), "{}", ran.out);
+    let cases: Vec<&str> = ran.out.split("<testcase").skip(1).collect();
+    let told: Vec<bool> = cases.iter().map(|case| case.contains("why")).collect();
+    assert_eq!(told, [false, true, false], "{}", ran.out);
 }
 
 #[test]

@@ -74,3 +74,26 @@ fn a_pipe_that_an_archive_names_is_not_waited_for() {
         "{problems:?}"
     );
 }
+
+/// Root reads everything, so there the fault is missing and nothing else.
+#[cfg(unix)]
+#[test]
+fn a_folder_that_cannot_be_read_hides_no_other() {
+    use std::os::unix::fs::PermissionsExt;
+    let room = tempfile::tempdir().unwrap();
+    let at = |name: &str| room.path().join(name);
+    fs::create_dir(at("b")).unwrap();
+    for name in ["a.ptx", "c"] {
+        fs::write(at(name), PTX).unwrap();
+    }
+    let allow = |mode| fs::set_permissions(at("b"), fs::Permissions::from_mode(mode)).unwrap();
+    allow(0);
+    let (found, closed) = (list(room.path()).unwrap(), fs::read_dir(at("b")).err());
+    allow(0o700);
+    let mut wanted = ["a.ptx", "c"].map(|name| Found::File(at(name))).to_vec();
+    if let Some(error) = closed {
+        let (path, why) = (at("b"), error.to_string());
+        wanted.insert(1, Found::Fault { path, why });
+    }
+    assert_eq!(found, wanted);
+}

@@ -180,6 +180,90 @@ fn two_members_of_one_name_do_not_hide_each_other() {
     assert!(said.contains("2 members have 1 names"), "{said}");
 }
 
+/// Programs that unpack themselves, and Python's `.pyz`.
+#[test]
+fn a_zip_file_behind_a_program_is_read() {
+    // Members are stored and packed in turn.
+    let zip = zipped(&[("a.txt", b"nothing"), ("b.ptx", data("tiny.ptx"))]);
+    let plain = include_bytes!("../../tests/data/plain.o");
+    for before in [&plain[..], b"#!/usr/bin/env python3\n"] {
+        let scanned = scan(&[before, &zip].concat());
+        let members: Vec<_> = scanned.images.iter().map(|i| &i.location.member).collect();
+        assert_eq!(members, [&["b.ptx"]], "{:?}", scanned.problems);
+    }
+    // One that is among the bytes of a program is data like any other.
+    let inside = [&plain[..], &zip, b"more"].concat();
+    assert_eq!(
+        (scan(&inside).images, scan(&inside).problems),
+        (vec![], vec![])
+    );
+    // Without a directory the last record is nothing.
+    let record = [&plain[..], b"PK\x05\x06", &[0; 200]].concat();
+    assert_eq!(scan(&record).problems, []);
+}
+
+#[test]
+fn what_a_directory_does_not_name_is_told() {
+    let ptx = data("tiny.ptx");
+    let listed = zipped(&[("a.txt", b"nothing")]);
+    let at = memchr::memmem::find(&listed, b"PK\x01\x02").unwrap();
+    let end = memchr::memmem::find(&listed, b"PK\x05\x06").unwrap();
+    let with = |hidden: &[u8]| {
+        let mut bytes = [&listed[..at], hidden, &listed[at..]].concat();
+        let start = (at + hidden.len()) as u32;
+        let end = end + hidden.len();
+        bytes[end + 16..end + 20].copy_from_slice(&start.to_le_bytes());
+        scan(&bytes)
+    };
+    assert_eq!(with(b"").problems, []);
+    let other = zipped(&[("a.txt", b""), ("b.ptx", ptx)]);
+    let members = memchr::memmem::find(&other, b"PK\x01\x02").unwrap();
+    let said = with(&other[..members]).problems[0].to_string();
+    assert!(said.contains("its directory does not name"), "{said}");
+    // Plain bytes between members, and in the comment.
+    assert_eq!(with(ptx).images.len(), 1);
+    assert_eq!(scan(&[&listed, ptx].concat()).images.len(), 1);
+}
+
+#[test]
+fn what_is_said_of_a_member_has_to_agree() {
+    let ptx = data("tiny.ptx");
+    // A name of a folder, and bytes.
+    let mut bytes = zipped(&[("b.ptx", ptx)]);
+    for at in memchr::memmem::find_iter(&bytes.clone(), b"b.ptx") {
+        bytes[at + 4] = b'/';
+    }
+    assert_eq!(scan(&bytes).images.len(), 1);
+    // Packed by its own header, and stored by the directory.
+    let mut bytes = zipped(&[("a", b""), ("b.ptx", ptx)]);
+    let entry = memchr::memmem::rfind(&bytes, b"PK\x01\x02").unwrap();
+    assert_eq!(bytes[entry + 10], 8);
+    bytes[entry + 10] = 0;
+    let said = scan(&bytes).problems[0].to_string();
+    assert!(
+        said.contains("the directory says that it is stored"),
+        "{said}"
+    );
+}
+
+#[test]
+fn names_and_indices_of_archives_hold_no_code() {
+    let ptx = data("tiny.ptx");
+    let header = |name: &str, size: usize| {
+        format!("{name:<16}{:<12}{:<6}{:<6}{:<8}{size:<10}`\n", 0, 0, 0, 644)
+    };
+    for name in ["/", "//"] {
+        let mut bytes = b"!<arch>\n".to_vec();
+        bytes.extend_from_slice(header(name, ptx.len()).as_bytes());
+        bytes.extend_from_slice(ptx);
+        bytes.resize(bytes.len().next_multiple_of(2), b'\n');
+        bytes.extend_from_slice(header("a/", 2).as_bytes());
+        bytes.extend_from_slice(b"xx");
+        let kinds: Vec<_> = scan(&bytes).images.iter().map(|i| i.kind).collect();
+        assert_eq!(kinds, [offload_image::image::Kind::Ptx], "{name}");
+    }
+}
+
 #[test]
 fn limits_hold() {
     let big = vec![0; 1 << 20];

@@ -230,4 +230,10 @@ fn sections_named_like_a_bundle() {
             format!("gfx gfx90a elf/section {hip} none"),
         ]
     );
+    // PTX is PTX there too.
+    let mut bytes = file("sycl.o").to_vec();
+    let second = memchr::memmem::rfind(&bytes, crate::unpack::ZSTD_MAGIC).unwrap();
+    let packed = zstd_frame(b".version 8.8 .target sm_80 ");
+    bytes[second..second + packed.len()].copy_from_slice(&packed);
+    assert_eq!(scan(&bytes).images[1].kind, offload_image::image::Kind::Ptx);
 }

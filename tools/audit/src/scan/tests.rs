@@ -3,8 +3,11 @@ use offload_image::fatbin;
 use offload_image::image::{Compression, Kind};
 use offload_image::offload_binary::{self, image_kind, offload_kind, write, NewImage};
 use offload_image::relocatable::{self, Machine};
+use offload_image::select::PtxIsa;
+use offload_image::target::Sm;
 
 use super::*;
+use crate::unpack::zstd_frame;
 
 pub(super) const DATA: &[(&str, &[u8])] = &[
     (
@@ -194,6 +197,43 @@ fn no_more_is_unpacked_than_was_asked_for() {
     }
 }
 
+/// An entry is what its bytes are, also where no more is read than tells the kind: PTX behind a long
+/// comment, in a second frame, or in a container of its own, under the label of a cubin.
+#[test]
+fn a_head_that_tells_nothing_is_not_believed() {
+    let ptx = data("tiny.ptx");
+    let comment = format!("//{}\n", "x".repeat(8192));
+    let commented = [comment.as_bytes(), ptx].concat();
+    let fatbin = data("raw.fatbin");
+    let two_frames = [zstd_frame(b""), zstd_frame(ptx)].concat();
+    for (packing, payload, size) in [
+        (Compression::None, commented.clone(), commented.len()),
+        (Compression::Zstd, zstd_frame(&commented), commented.len()),
+        (Compression::Zstd, two_frames, ptx.len()),
+        (Compression::Zstd, zstd_frame(fatbin), fatbin.len()),
+    ] {
+        let bytes = fatbin::write(&[fatbin::NewEntry {
+            kind: fatbin::EntryKind::Cubin,
+            sm: Sm::parse("sm_80").unwrap(),
+            version: PtxIsa { major: 1, minor: 8 },
+            compression: packing,
+            unpacked_size: size as u64,
+            payload: &payload,
+        }]);
+        for unpack in [Unpack::Kinds, Unpack::Contents] {
+            let options = Options {
+                unpack,
+                sha256: false,
+                ..Options::default()
+            };
+            let scanned = scan_with(&bytes, &options);
+            assert_eq!(scanned.problems, []);
+            let last = scanned.images.last().unwrap();
+            assert_eq!(last.kind, Kind::Ptx, "{unpack:?}");
+        }
+    }
+}
+
 #[test]
 fn padding_is_no_part_of_an_image() {
     let cubin: &[u8] = include_bytes!("../../../image/tests/data/sm_100f.new.cubin");
@@ -278,6 +318,37 @@ fn containers_outside_the_known_sections() {
         assert_eq!(found(&appended(&inside)), wanted);
     }
     assert_eq!(found(&appended(&[])), [] as [&str; 0]);
+}
+
+/// What reads well inside a container hides nothing of it.
+#[test]
+fn a_container_is_found_around_what_is_in_it() {
+    let speed = data("speed.fatbin");
+    let empty_bundle = [offload_image::bundle::MAGIC, &[0; 8]].concat();
+    let mut bytes = speed.to_vec();
+    let inner = offload_image::fatbin::write(&[fatbin::NewEntry {
+        kind: fatbin::EntryKind::Other(9),
+        sm: Sm::parse("sm_80").unwrap(),
+        version: PtxIsa { major: 1, minor: 8 },
+        compression: Compression::None,
+        unpacked_size: 32,
+        payload: &empty_bundle,
+    }]);
+    bytes.extend_from_slice(&inner[16..]);
+    let size = bytes.len() as u64 - 16;
+    bytes[8..16].copy_from_slice(&size.to_le_bytes());
+    let lines = lines(&scan(&appended(&bytes)));
+    assert!(
+        lines.contains(&"ptx sm_80 elf/fatbin - lz4".to_owned()),
+        "{lines:?}"
+    );
+}
+
+#[test]
+fn what_follows_a_device_image_is_looked_at() {
+    let bytes = [data("sm_90a.new"), data("default.fatbin")].concat();
+    let kinds: Vec<Kind> = scan(&bytes).images.iter().map(|image| image.kind).collect();
+    assert_eq!(kinds, [Kind::Cubin, Kind::Cubin, Kind::Ptx]);
 }
 
 #[test]

@@ -93,7 +93,8 @@ impl<'a> Room<'a> {
             path: path.clone(),
             error,
         };
-        file.write_all(bytes).map_err(wrong)?;
+        // Straight to the file: the other way, errors name the temporary one.
+        file.as_file_mut().write_all(bytes).map_err(wrong)?;
         match file.persist_noclobber(&path) {
             Ok(_) => Ok(()),
             // Perhaps another thread was faster.

@@ -7,7 +7,7 @@ use quick_xml::events::{BytesDecl, BytesEnd, BytesStart, BytesText, Event};
 use quick_xml::Writer;
 
 use super::breach::Breach;
-use super::verdict::Verdict;
+use super::verdict::{Excepted, Verdict, Verified};
 
 /// The name of the case for all files together.
 const ALL: &str = "all files";
@@ -59,7 +59,7 @@ fn cases(verdict: &Verdict) -> Vec<Case<'_>> {
             out: verdict
                 .exceptions
                 .iter()
-                .filter(|used| used.path.starts_with(&file.path))
+                .filter(|used| is_of(used, file))
                 .map(|used| format!("exception for {}: {}", used.path, used.reason))
                 .collect(),
         })
@@ -71,6 +71,12 @@ fn cases(verdict: &Verdict) -> Vec<Case<'_>> {
         out: verdict.notes.clone(),
     });
     cases
+}
+
+/// Whether what came under an exception is the file or a member of it.
+fn is_of(used: &Excepted, file: &Verified) -> bool {
+    let below = used.path.strip_prefix(&file.path);
+    below.is_some_and(|member| member.is_empty() || member.starts_with('/'))
 }
 
 fn write_case(case: &Case<'_>, xml: &mut Writer<&mut dyn Write>) -> io::Result<()> {
@@ -116,8 +122,12 @@ fn write_element(
     xml.write_event(Event::End(BytesEnd::new(name)))
 }
 
-/// XML has no way to write most control characters, escaped or not.
+/// XML has no way to write most control characters, nor two that are none, escaped or not.
 fn legal(text: &str) -> String {
-    let keep = |c: &char| !c.is_control() || *c == '\n' || *c == '\t';
+    let keep = |c: &char| match c {
+        '\n' | '\t' => true,
+        '\u{fffe}' | '\u{ffff}' => false,
+        c => !c.is_control(),
+    };
     text.chars().filter(keep).collect()
 }

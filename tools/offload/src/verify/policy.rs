@@ -7,6 +7,7 @@ use glob::{MatchOptions, Pattern};
 use serde_json::{Map, Value};
 
 use super::rules::{Keys, Rules};
+use super::unique;
 use crate::failure::Failure;
 use crate::files;
 
@@ -52,13 +53,14 @@ impl Policy {
         let wrong =
             |why: String| Failure::unreadable(format!("{}: no policy: {why}", path.display()));
         let text = String::from_utf8(bytes).map_err(|error| wrong(error.to_string()))?;
-        Self::parse(&text).map_err(wrong)
+        // Some editors start text with a byte order mark.
+        Self::parse(text.trim_start_matches('\u{feff}')).map_err(wrong)
     }
 
     /// JSON starts with a brace, and no TOML does.
     fn parse(text: &str) -> Result<Self, String> {
         let mut keys: Map<String, Value> = if text.trim_start().starts_with('{') {
-            serde_json::from_str(text).map_err(|error| error.to_string())?
+            unique::parse(text)?
         } else {
             basic_toml::from_str(text).map_err(|error| error.to_string())?
         };
@@ -224,6 +226,15 @@ mod tests {
                 "has no exceptions",
             ),
             ("{\"ptx\": }", "line 1"),
+            ("ptx = \"forbid\"\nptx = \"embed\"", "duplicate key: `ptx`"),
+            (
+                "{\"ptx\": \"forbid\", \"ptx\": \"embed\"}",
+                "duplicate key: `ptx` at line 1",
+            ),
+            (
+                "{\"exceptions\": [{\"path\": \"a\", \"path\": \"b\"}]}",
+                "duplicate key: `path`",
+            ),
         ] {
             let error = Policy::parse(text).unwrap_err();
             assert!(error.contains(says), "{text}: {error}");

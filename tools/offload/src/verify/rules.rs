@@ -64,7 +64,8 @@ impl Rules {
         !(self.require_archs.is_empty()
             && self.require_kernels.is_empty()
             && self.forbid_archs.is_empty()
-            && self.forbid_texts.is_empty())
+            && self.forbid_texts.is_empty()
+            && self.max_ptx_isa.is_none())
     }
 }
 

@@ -152,7 +152,8 @@ impl Verdict {
     /// Everything that could not be read.
     pub fn fault_texts(&self) -> Vec<String> {
         let of_files = self.files.iter().flat_map(|file| {
-            let text = |problem: &String| format!("{}{}: {problem}", self.prefix, file.path);
+            let path = clean(&file.path);
+            let text = move |problem: &String| format!("{}{path}: {problem}", self.prefix);
             file.problems.iter().map(text)
         });
         let of_inputs = self
@@ -162,24 +163,21 @@ impl Verdict {
         of_inputs.chain(of_files).collect()
     }
 
-    /// Prints what is not a failure: that goes to the error stream at the end.
-    pub fn print(
-        &self,
-        args: &VerifyArgs,
-        out: &mut dyn Write,
-        err: &mut dyn Write,
-    ) -> io::Result<()> {
+    /// Tells exceptions and notes.
+    pub fn tell(&self, err: &mut dyn Write) -> io::Result<()> {
+        let prefix = clean(&self.prefix);
         for used in &self.exceptions {
             let (path, reason) = (clean(&used.path), clean(&used.reason));
-            writeln!(
-                err,
-                "offload: {}exception for {path}: {reason}",
-                self.prefix
-            )?;
+            writeln!(err, "offload: {prefix}exception for {path}: {reason}")?;
         }
         for note in &self.notes {
-            writeln!(err, "offload: {}note: {note}", self.prefix)?;
+            writeln!(err, "offload: {prefix}note: {}", clean(note))?;
         }
+        Ok(())
+    }
+
+    /// Prints what programs read. Failures go to the error stream at the end.
+    pub fn print(&self, args: &VerifyArgs, out: &mut dyn Write) -> io::Result<()> {
         match args.format {
             VerifyFormat::Text => Ok(()),
             VerifyFormat::Json => {
