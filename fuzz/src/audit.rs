@@ -12,6 +12,7 @@ use crate::take::Take;
 
 pub const LIMITS: Limits = Limits {
     max_unpacked: 1 << 16,
+    max_member: 1 << 16,
     max_total: 1 << 18,
     max_depth: 6,
 };

@@ -67,6 +67,16 @@ pub(crate) fn open_file(path: &Path) -> io::Result<Opened> {
     open(path)
 }
 
+/// What is read, in a file without a name: for bytes that are too many to be kept in memory.
+pub(crate) fn spill(from: &mut impl Read) -> io::Result<Opened> {
+    let mut file = tempfile::tempfile()?;
+    if io::copy(from, &mut file)? == 0 {
+        return Ok(Opened::Read(Vec::new()));
+    }
+    // SAFETY: nobody else can reach the file.
+    unsafe { Mmap::map(&file) }.map(Opened::Mapped)
+}
+
 pub(crate) fn read(path: &Path) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     start(path)?.0.read_to_end(&mut bytes)?;

@@ -61,10 +61,17 @@ impl Walker<'_> {
             self.problem(told(why), inner);
             return None;
         };
-        match map::open_file(&folder.join(&name)) {
-            Ok(file) => Some(self.unit(Bytes::new(file.bytes()), inner)),
+        let opened = map::open_file(&folder.join(&name))
+            .map_err(|error| told(format!("`{name}`: {error}")))
+            // Many members may name one file.
+            .and_then(|file| {
+                self.spend(file.bytes().len() as u64, bytes.tail(start))?;
+                Ok(file)
+            });
+        match opened {
+            Ok(file) => Some(self.file(&file, inner)),
             Err(error) => {
-                self.problem(told(format!("`{name}`: {error}")), inner);
+                self.problem(error, inner);
                 None
             }
         }

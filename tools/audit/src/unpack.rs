@@ -130,7 +130,9 @@ fn too_large(packed: Bytes<'_>, size: u64, limit: u64) -> Error {
     Error::unsupported(
         "compressed data",
         packed.base(),
-        format!("it unpacks to {size} bytes or more, and the limit is {limit}"),
+        format!(
+            "it unpacks to {size} bytes or more, and the limit is {limit}: see max-unpacked-bytes"
+        ),
     )
 }
 

@@ -9,6 +9,7 @@ use offload_image::{Error, Result};
 use crate::format::Format;
 use crate::host::Host;
 use crate::image::Image;
+use crate::map::Opened;
 use crate::place::{Packed, Place};
 use crate::reading::{sha256, Reading};
 use crate::scan::{Member, Options, Problem, Sink, State};
@@ -80,6 +81,26 @@ impl<'s> Walker<'s> {
             images,
             problems,
         });
+        state
+    }
+
+    /// Walks a member that is a file of its own.
+    pub fn file(&mut self, file: &Opened, place: &Place) -> State {
+        let mut inner = Walker {
+            sink: &mut *self.sink,
+            options: self.options,
+            // Nothing is beside it that a thin archive could name.
+            source: Source {
+                folder: None,
+                file: Some(file),
+            },
+            left: self.left,
+            images: self.images,
+            problems: self.problems,
+        };
+        let state = inner.unit(Bytes::new(file.bytes()), place);
+        let (left, images, problems) = (inner.left, inner.images, inner.problems);
+        (self.left, self.images, self.problems) = (left, images, problems);
         state
     }
 

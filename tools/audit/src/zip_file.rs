@@ -9,6 +9,7 @@ use zip::result::ZipError;
 use zip::{CompressionMethod, ZipArchive};
 
 use crate::host::Host;
+use crate::map::{self, Opened};
 use crate::member::collect;
 use crate::place::Place;
 use crate::sweep::{gaps, sweep, Ranges};
@@ -22,6 +23,9 @@ const LAST: (&[u8], u64) = (b"PK\x05\x06", 22);
 const ZIP64: &[u8] = b"PK\x06\x07";
 /// The start of a member.
 const MEMBER: &[u8] = b"PK\x03\x04";
+
+/// Members from this size on are not kept in memory.
+const SPILL: u64 = 64 << 20;
 
 type Archive<'a> = ZipArchive<Cursor<&'a [u8]>>;
 
@@ -69,7 +73,10 @@ impl Walker<'_> {
                 }
             };
             let inner = place.member("zip", &member.name);
-            let state = self.unit(Bytes::new(member.content.bytes()), &inner);
+            let state = match &member.content {
+                Content::Plain(bytes) => self.unit(Bytes::new(bytes), &inner),
+                Content::Unpacked(file) => self.file(file, &inner),
+            };
             collect(&mut reasons, Some(state));
         }
         if let Some(at) = unlisted(bytes, &mut claimed) {
@@ -105,7 +112,7 @@ impl Walker<'_> {
             let why = "the directory says that it is stored, and its own header that it is packed";
             return Err((Some(name), told(header, &why)));
         }
-        let limit = self.options.limits.max_unpacked;
+        let limit = self.options.limits.max_member;
         let content = (|| {
             // Members may share bytes, so those that are not packed count as well.
             self.spend(size.max(stored), bytes.tail(header))?;
@@ -114,24 +121,30 @@ impl Walker<'_> {
                 return Ok(Content::Plain(data.data()));
             }
             if size > limit {
-                let why = format!("it unpacks to {size} bytes, and the limit is {limit}");
+                let why = format!(
+                    "it unpacks to {size} bytes, and the limit is {limit}: see max-unpacked-bytes"
+                );
                 return Err(Error::unsupported(
                     "zip member",
                     bytes.file_offset(header),
                     why,
                 ));
             }
-            let mut data = Vec::new();
             let member = archive.by_index(index).map_err(|e| told(header, &e))?;
-            member
-                .take(size.saturating_add(1))
-                .read_to_end(&mut data)
-                .map_err(|error| told(header, &error))?;
-            if data.len() as u64 != size {
-                let why = format!("it has {} bytes or more, and not {size}", data.len());
+            let mut member = member.take(size.saturating_add(1));
+            let opened = if size < SPILL {
+                let mut data = Vec::new();
+                member.read_to_end(&mut data).map(|_| Opened::Read(data))
+            } else {
+                map::spill(&mut member)
+            };
+            let opened = opened.map_err(|error| told(header, &error))?;
+            let found = opened.bytes().len();
+            if found as u64 != size {
+                let why = format!("it has {found} bytes or more, and not {size}");
                 return Err(told(header, &why));
             }
-            Ok(Content::Unpacked(data))
+            Ok(Content::Unpacked(opened))
         })();
         match content {
             Ok(content) => Ok(Some(Member { name, content })),
@@ -147,16 +160,7 @@ struct Member<'a> {
 
 enum Content<'a> {
     Plain(&'a [u8]),
-    Unpacked(Vec<u8>),
-}
-
-impl Content<'_> {
-    fn bytes(&self) -> &[u8] {
-        match self {
-            Self::Plain(bytes) => bytes,
-            Self::Unpacked(bytes) => bytes,
-        }
-    }
+    Unpacked(Opened),
 }
 
 /// Whether the bytes, which go on to the end of a file, end as a zip file does: with a record that

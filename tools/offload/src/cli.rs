@@ -3,6 +3,8 @@
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use offload_audit::limits::Limits;
+use offload_audit::scan::{Options, Unpack};
 use offload_image::image::Kind;
 use offload_image::policy::PtxPolicy;
 use offload_image::relocatable::Machine;
@@ -98,6 +100,8 @@ pub struct LinkArgs {
 
 #[derive(Args)]
 pub struct InspectArgs {
+    #[command(flatten)]
+    pub read: ReadArgs,
     /// How to print: a table for people, or JSON
     #[arg(long, default_value = "table")]
     pub format: Format,
@@ -112,8 +116,40 @@ pub struct InspectArgs {
     pub files: Vec<PathBuf>,
 }
 
+/// What all commands that look into files have in common.
+#[derive(Args)]
+pub struct ReadArgs {
+    /// How many bytes a compressed blob or a member of an archive may unpack to; by default 1 GiB for
+    /// a blob and 8 GiB for a member
+    #[arg(long, value_name = "BYTES")]
+    pub max_unpacked_bytes: Option<u64>,
+}
+
+impl ReadArgs {
+    /// Everything is read, and hashed where that is asked for.
+    pub fn contents(&self, sha256: bool) -> Options {
+        self.options(Unpack::Contents, sha256)
+    }
+
+    /// As much is read as `unpack` says.
+    pub fn options(&self, unpack: Unpack, sha256: bool) -> Options {
+        let mut limits = Limits::default();
+        if let Some(bytes) = self.max_unpacked_bytes {
+            limits.max_unpacked = bytes;
+            limits.max_member = bytes;
+        }
+        Options {
+            limits,
+            unpack,
+            sha256,
+        }
+    }
+}
+
 #[derive(Args)]
 pub struct ExtractArgs {
+    #[command(flatten)]
+    pub read: ReadArgs,
     /// The folder to write to, which is made if it is not there; nothing in it is written over
     #[arg(long, value_name = "DIR")]
     pub output_dir: PathBuf,
@@ -133,6 +169,8 @@ pub struct ExtractArgs {
 
 #[derive(Args)]
 pub struct DiffArgs {
+    #[command(flatten)]
+    pub read: ReadArgs,
     /// How to print: a table for people, or JSON
     #[arg(long, default_value = "table")]
     pub format: Format,
@@ -146,6 +184,8 @@ pub struct DiffArgs {
 
 #[derive(Args)]
 pub struct VerifyArgs {
+    #[command(flatten)]
+    pub read: ReadArgs,
     /// What is allowed: forbid, embed or only
     #[arg(long)]
     pub ptx: Option<PtxPolicy>,

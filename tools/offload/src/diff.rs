@@ -6,8 +6,6 @@ mod print;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use offload_audit::scan::Options;
-
 use crate::cli::DiffArgs;
 use crate::failure::{clean, Failure, Outcome};
 use crate::gather::{File, Inputs};
@@ -26,7 +24,7 @@ pub fn run(args: &DiffArgs, out: &mut dyn Write, err: &mut dyn Write) -> Outcome
     for note in inputs.iter().flat_map(|inputs| &inputs.notes) {
         Failure::printed(writeln!(err, "offload: note: {}", clean(note)))?;
     }
-    let [old, new] = inputs.map(|inputs| inputs.read(&Options::default(), |_, _| ()));
+    let [old, new] = inputs.map(|inputs| inputs.read(&args.read.contents(true), |_, _| ()));
     let difference = Difference::between(placed(&args.old, &old), placed(&args.new, &new));
     Failure::printed(print::print(args.format, &difference, out))?;
     let files = old.iter().chain(&new);

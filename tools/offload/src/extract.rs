@@ -8,7 +8,6 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use offload_audit::image::Image;
-use offload_audit::scan::Options;
 use serde::Serialize;
 
 use crate::cli::{ExtractArgs, Format, FoundKind};
@@ -40,7 +39,7 @@ pub fn run(args: &ExtractArgs, out: &mut dyn Write, err: &mut dyn Write) -> Outc
     for note in &inputs.notes {
         Failure::printed(writeln!(err, "offload: note: {}", clean(note)))?;
     }
-    let files = inputs.read_paths(&Options::default(), |path, image, bytes| {
+    let files = inputs.read_paths(&args.read.contents(true), |path, image, bytes| {
         if !asked_for(args, image) {
             return Fate::NotAskedFor;
         }

@@ -35,14 +35,11 @@ pub fn run(args: &InspectArgs, out: &mut dyn Write, err: &mut dyn Write) -> Outc
 fn options(args: &InspectArgs) -> Options {
     let json = args.format == Format::Json;
     let sha256 = json || args.sha256;
-    Options {
-        unpack: match sha256 || args.kernels {
-            true => Unpack::Contents,
-            false => Unpack::Kinds,
-        },
-        sha256,
-        ..Options::default()
-    }
+    let unpack = match sha256 || args.kernels {
+        true => Unpack::Contents,
+        false => Unpack::Kinds,
+    };
+    args.read.options(unpack, sha256)
 }
 
 fn print(args: &InspectArgs, report: &Report, out: &mut dyn Write) -> std::io::Result<()> {

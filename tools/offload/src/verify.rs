@@ -14,7 +14,7 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use memchr::memmem;
-use offload_audit::scan::{Options, Unpack};
+use offload_audit::scan::Unpack;
 use offload_image::image::Kind;
 use serde::Serialize;
 
@@ -39,7 +39,7 @@ pub fn run(args: &VerifyArgs, out: &mut dyn Write, err: &mut dyn Write) -> Outco
         let inputs = args.files.iter().chain(&args.images);
         files::apart(output, inputs.map(PathBuf::as_path))?;
     }
-    let wanted = Wanted::read(&args.images)?;
+    let wanted = Wanted::read(&args.images, &args.read.contents(true))?;
     let policy = Policy::new(args.policy.as_deref(), &flags(args))?;
     if policy.is_empty() && wanted.is_empty() {
         return Err(Failure::usage(
@@ -47,7 +47,7 @@ pub fn run(args: &VerifyArgs, out: &mut dyn Write, err: &mut dyn Write) -> Outco
         ));
     }
     let inputs = Inputs::list(&args.files);
-    let files = read(&policy, &wanted, &inputs);
+    let files = read(args, &policy, &wanted, &inputs);
     let verdict = Verdict::new(args, &policy, &wanted, &inputs, &files);
     Failure::printed(verdict.tell(err))?;
     Failure::printed(verdict.print(args, out))?;
@@ -88,19 +88,21 @@ fn flags(args: &VerifyArgs) -> Keys {
 }
 
 /// No more is unpacked than the rules need.
-fn read(policy: &Policy, wanted: &Wanted, inputs: &Inputs) -> Vec<File<Vec<TextHit>>> {
+fn read(
+    args: &VerifyArgs,
+    policy: &Policy,
+    wanted: &Wanted,
+    inputs: &Inputs,
+) -> Vec<File<Vec<TextHit>>> {
     let mut texts: Vec<String> = policy.all_rules().flat_map(|r| r.forbid_texts).collect();
     texts.sort();
     texts.dedup();
     let contents = policy.all_rules().any(|rules| rules.need_contents());
-    let options = Options {
-        unpack: match contents || !wanted.is_empty() {
-            true => Unpack::Contents,
-            false => Unpack::Kinds,
-        },
-        sha256: !wanted.is_empty(),
-        ..Options::default()
+    let unpack = match contents || !wanted.is_empty() {
+        true => Unpack::Contents,
+        false => Unpack::Kinds,
     };
+    let options = args.read.options(unpack, !wanted.is_empty());
     let hit = |text: &String, bytes: &[u8]| {
         let mut found = memmem::find_iter(bytes, text);
         Some(TextHit {

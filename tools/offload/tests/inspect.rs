@@ -182,3 +182,20 @@ fn archs() {
     );
     assert!(run(&["archs"]).out.contains("gfx1151"));
 }
+
+#[test]
+fn what_may_be_unpacked_can_be_set() {
+    let room = Room::new();
+    let mut zip = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
+    let packed = zip::write::SimpleFileOptions::default();
+    zip.start_file("c.cubin", packed).unwrap();
+    std::io::Write::write_all(&mut zip, SM_90).unwrap();
+    let wheel = room.file("w.whl", zip.finish().unwrap().get_ref());
+    let fatbin = room.file("f", SPEED_FATBIN);
+    for file in [&wheel, &fatbin] {
+        let ran = run(&["inspect", "--kernels", "--max-unpacked-bytes=200", file]);
+        ran.says(3, &["the limit is 200: see max-unpacked-bytes"]);
+        let limit = format!("--max-unpacked-bytes={}", SM_90.len());
+        assert_eq!(run(&["inspect", "--kernels", &limit, file]).code, 0);
+    }
+}

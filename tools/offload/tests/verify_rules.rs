@@ -299,7 +299,7 @@ fn images_that_have_to_be_there() {
             "an image of",
             "images.offload is not in",
             "cubin for sm_90a",
-            "2 other images",
+            "2 images, and not this one",
         ],
     );
     assert_eq!(ran.err.matches("is not in").count(), 2);

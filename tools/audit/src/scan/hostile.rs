@@ -15,6 +15,7 @@ use crate::unpack::zstd_frame;
 const OPTIONS: Options = Options {
     limits: Limits {
         max_unpacked: 1 << 20,
+        max_member: 1 << 20,
         max_total: 1 << 23,
         max_depth: 8,
     },

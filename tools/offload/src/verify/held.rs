@@ -4,7 +4,7 @@
 use std::collections::HashSet;
 use std::path::PathBuf;
 
-use offload_audit::scan::{Options, Unpack};
+use offload_audit::scan::Options;
 
 use super::breach::{Breach, Rule};
 use crate::failure::{clean, prefix, Complaint, Failure};
@@ -18,13 +18,9 @@ impl Wanted {
     /// # Errors
     /// Files that cannot be read to their end: they may hold more. Files without images: whoever
     /// names one means another.
-    pub fn read(paths: &[PathBuf]) -> Result<Self, Failure> {
+    pub fn read(paths: &[PathBuf], options: &Options) -> Result<Self, Failure> {
         let inputs = Inputs::list(paths);
-        let options = Options {
-            unpack: Unpack::Contents,
-            ..Options::default()
-        };
-        let files = inputs.read(&options, |_, _| ());
+        let files = inputs.read(options, |_, _| ());
         let faults = files.iter().flat_map(File::fault_texts);
         let faults: Vec<String> = inputs.faults.iter().cloned().chain(faults).collect();
         if !faults.is_empty() {
@@ -68,7 +64,7 @@ impl Wanted {
                     complaint: Complaint {
                         what: format!("{}an image of {from} is not in {named}", prefix(label)),
                         wanted: format!("{kind} for {arch}, {size} bytes, sha256 {}", hex(&sha256)),
-                        found: format!("{} other images", there.len()),
+                        found: format!("{} images, and not this one", there.len()),
                         mend: "link the object that `offload link` made of it, whole: with \
                                `alwayslink`, and without a linker script that drops its sections"
                             .to_owned(),
