@@ -274,7 +274,7 @@ fn limits_hold() {
         (1 << 20, 1 << 20, 1),
     ] {
         let mut options = Options::default();
-        options.limits.max_unpacked = max_unpacked;
+        options.limits.max_member = max_unpacked;
         options.limits.max_total = max_total;
         let scanned = scan_with(&bytes, &options);
         assert_eq!(scanned.problems.len(), problems, "{:?}", scanned.problems);
