@@ -150,12 +150,12 @@ fn starts_module_nearby(text: &[u8]) -> bool {
     starts_module(text.get(..HEAD).unwrap_or(text))
 }
 
-/// ptxas takes the name of a virtual architecture as well.
+/// ptxas takes the name of a virtual architecture as well, and zeros before the number.
 fn sm(target: &str) -> Option<Sm> {
-    match target.strip_prefix("compute_") {
-        Some(number) => Sm::parse(&format!("sm_{number}")),
-        None => Sm::parse(target),
-    }
+    let number = ["sm_", "compute_"]
+        .iter()
+        .find_map(|start| target.strip_prefix(start))?;
+    Sm::parse(&format!("sm_{}", number.trim_start_matches('0')))
 }
 
 struct Head {
@@ -247,6 +247,7 @@ mod tests {
             ".version 8.8.target sm_80.address_size 64\n".to_owned(),
             ".version 8.8\n# 1 \"x.cu\"\n.target sm_80\n.address_size 64\n".to_owned(),
             ".version 8.8\n.target compute_80\n.address_size 64\n".to_owned(),
+            ".version 08.8\n.target sm_080\n.address_size 64\n".to_owned(),
             ".version 8.8\n//\x01\n.target sm_80\n/*\x01*/ .address_size 64\n".to_owned(),
             ".version 8.8 /* .entry \x01 */ .target sm_80\n".to_owned(),
             format!(".version 8.8 //{comment}\n.target sm_80\n.address_size 64\n"),
