@@ -5,7 +5,7 @@ load("//rules:providers.bzl", "DeviceImageInfo", "PtxPolicyInfo")
 load("//toolchains:archs.bzl", "parse_arch")
 load(":device_link.bzl", "device_link")
 load(":labels.bzl", "crate_name_of", "display")
-load(":policy.bzl", "ptx_attr")
+load(":policy.bzl", "POLICY_ATTRS", "resolve_policy")
 
 def _parse_archs(label, archs):
     """The archs of a target, parsed; fails with a text for the user."""
@@ -27,7 +27,7 @@ def _device_images_impl(ctx):
     return [
         DefaultInfo(files = depset(transitive = [group.images for group in groups])),
         DeviceImageInfo(images = depset(transitive = [target[DeviceImageInfo].images for target in ctx.attr.images])),
-        PtxPolicyInfo(ptx = ctx.attr.ptx, origin = "ptx = \"%s\" of %s" % (ctx.attr.ptx, display(Label(ctx.attr.owner)))),
+        resolve_policy(ctx, Label(ctx.attr.owner)),
         OutputGroupInfo(**{
             name: depset(transitive = [getattr(group, name) for group in groups])
             for name in ["ptx", "cubin", "elf", "images", "_validation"]
@@ -37,11 +37,10 @@ def _device_images_impl(ctx):
 _device_images = rule(
     implementation = _device_images_impl,
     doc = "The images of a `device_cdylib`.",
-    attrs = {
+    attrs = POLICY_ATTRS | {
         "archs": attr.string_list(doc = "As the user wrote them."),
         "images": attr.label_list(providers = [DeviceImageInfo]),
         "owner": attr.string(mandatory = True, doc = "Label of the target to name in messages."),
-        "ptx": ptx_attr(),
     },
     provides = [DeviceImageInfo, PtxPolicyInfo],
 )

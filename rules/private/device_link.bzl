@@ -5,7 +5,7 @@ load("//rules:providers.bzl", "DeviceImageInfo")
 load("//toolchains:archs.bzl", "parse_arch")
 load(":labels.bzl", "display")
 load(":offload_cli.bzl", "OFFLOAD_CLI", "run_offload")
-load(":policy.bzl", "ptx_attr")
+load(":policy.bzl", "POLICY_ATTRS", "admits", "resolve_policy")
 
 _RUST = Label("@rules_rust//rust:toolchain_type")
 _DEVICE = Label("//toolchains:device_toolchain_type")
@@ -146,11 +146,12 @@ def _device_link_impl(ctx):
     linked = ctx.actions.declare_file("%s/%s.%s" % (ctx.label.name, name, "ptx" if nvidia else "elf"))
     _link(ctx, owner, linked)
 
+    policy = resolve_policy(ctx, owner).ptx
     files = {"ptx": linked} if nvidia else {"gfx": linked}
-    if nvidia and ctx.attr.ptx != "only":
+    if nvidia and admits(policy, "cubin"):
         files["cubin"] = ctx.actions.declare_file("%s/%s.cubin" % (ctx.label.name, name))
         _assemble(ctx, owner, linked, files["cubin"])
-    kinds = [kind for kind in files if kind != "ptx" or ctx.attr.ptx != "forbid"]
+    kinds = [kind for kind in files if admits(policy, kind)]
 
     images = [
         struct(
@@ -179,12 +180,11 @@ device_link = rule(
     implementation = _device_link_impl,
     doc = "Links one `rust_library` into a device image for one GPU architecture. Made by `device_cdylib`.",
     cfg = _device_transition,
-    attrs = OFFLOAD_CLI | {
+    attrs = OFFLOAD_CLI | POLICY_ATTRS | {
         "arch": attr.string(mandatory = True, doc = "The architecture, in its canonical spelling."),
         "crate": attr.label(mandatory = True, providers = [CrateInfo, DepInfo], doc = "The crate."),
         "kernels": attr.string_list(doc = "Kernels that the image must export; in any case it must export one."),
         "owner": attr.string(mandatory = True, doc = "Label of the target to name in messages."),
-        "ptx": ptx_attr(),
         "_allowlist_function_transition": attr.label(default = "@bazel_tools//tools/allowlists/function_transition_allowlist"),
         "_device_linker": attr.label(
             default = Label("//tools/device_linker"),

@@ -6,13 +6,13 @@ load("@rules_cc//cc/common:cc_info.bzl", "CcInfo")
 load("//rules:providers.bzl", "DeviceImageInfo", "PtxPolicyInfo")
 load(":labels.bzl", "display")
 load(":offload_cli.bzl", "OFFLOAD_CLI", "run_offload")
-load(":policy.bzl", "admits", "ptx_attr")
+load(":policy.bzl", "POLICY_ATTRS", "admits", "resolve_policy")
 
-def _pack(ctx, images):
+def _pack(ctx, policy, images):
     """All images in one LLVM OffloadBinary, with the policy in it."""
     blob = ctx.actions.declare_file(ctx.label.name + ".offload")
     args = ctx.actions.args()
-    args.add("--policy=" + ctx.attr.ptx)
+    args.add("--policy=" + policy.ptx)
     for image in images:
         args.add_joined(
             [image.metadata, image.file],
@@ -52,25 +52,28 @@ def _linking_context(ctx, object):
     return context
 
 def _offload_library_impl(ctx):
+    policy = resolve_policy(ctx, ctx.label)
     images = depset(transitive = [target[DeviceImageInfo].images for target in ctx.attr.images]).to_list()
     for target in ctx.attr.images:
         for image in target[DeviceImageInfo].images.to_list():
-            if not admits(ctx.attr.ptx, image.kind):
+            if not admits(policy.ptx, image.kind):
                 fail("""
 
 %s: ptx = "%s" lets no %s image in.
-  found: the %s image for %s of %s%s
-  mend:  set the same `ptx` on both targets
+  wanted: what %s admits
+  found:  the %s image for %s of %s%s
+  mend:   set the same `ptx` on both targets
 """ % (
                     display(ctx.label),
-                    ctx.attr.ptx,
+                    policy.ptx,
                     image.kind,
+                    policy.origin,
                     image.kind,
                     image.arch,
                     display(image.label),
                     ", which has " + target[PtxPolicyInfo].origin if PtxPolicyInfo in target else "",
                 ))
-    blob = _pack(ctx, images)
+    blob = _pack(ctx, policy, images)
     object = ctx.actions.declare_file(ctx.label.name + ".o")
     args = ctx.actions.args()
     args.add("--machine=" + _machine(ctx))
@@ -80,7 +83,7 @@ def _offload_library_impl(ctx):
         DefaultInfo(files = depset([object])),
         CcInfo(linking_context = _linking_context(ctx, object)),
         DeviceImageInfo(images = depset(images)),
-        PtxPolicyInfo(ptx = ctx.attr.ptx, origin = "ptx = \"%s\" of %s" % (ctx.attr.ptx, display(ctx.label))),
+        policy,
         OutputGroupInfo(
             images = depset([image.file for image in images]),
             offload = depset([blob]),
@@ -93,9 +96,8 @@ offload_library = rule(
 
 A host target that has it among its `deps` (Rust or C++) carries the images; the runtime finds them by
 symbol. Output groups: `images`, `offload` (the packed images alone).""",
-    attrs = OFFLOAD_CLI | {
+    attrs = OFFLOAD_CLI | POLICY_ATTRS | {
         "images": attr.label_list(mandatory = True, allow_empty = False, providers = [DeviceImageInfo], doc = "Targets with device images, such as `device_cdylib`."),
-        "ptx": ptx_attr(),
         "_aarch64": attr.label(default = "@platforms//cpu:aarch64"),
         "_x86_64": attr.label(default = "@platforms//cpu:x86_64"),
     },

@@ -1,6 +1,12 @@
-"""The PTX policy: its values and what they admit."""
+"""The PTX policy: its values, what they admit, and how a target's attribute and the build's flag agree."""
+
+load("@bazel_skylib//rules:common_settings.bzl", "BuildSettingInfo")
+load("//rules:providers.bzl", "PtxPolicyInfo")
+load(":labels.bzl", "display")
 
 POLICIES = ["forbid", "embed", "only"]
+
+_FLAG = Label("//rules/settings:ptx")
 
 def admits(policy, kind):
     """Whether images of this kind may be in a program under this policy.
@@ -18,9 +24,38 @@ def admits(policy, kind):
         return kind != "cubin"
     return True
 
-def ptx_attr():
-    return attr.string(
+POLICY_ATTRS = {
+    "ptx": attr.string(
         default = "forbid",
         values = POLICIES,
-        doc = "What PTX is for: `forbid`: nowhere, so that the GPU runs what the build made; `embed`: beside the cubins; `only`: in their place, and the driver compiles it.",
-    )
+        doc = "What PTX is for: `forbid`: nowhere, so that the GPU runs what the build made; `embed`: beside the cubins; `only`: in their place, and the driver compiles it. The stricter of this and the flag `//rules/settings:ptx` counts.",
+    ),
+    "_ptx_floor": attr.label(default = _FLAG, providers = [BuildSettingInfo]),
+}
+
+def resolve_policy(ctx, label):
+    """The policy of a target: the stricter of its attribute and the build's flag.
+
+    `embed` admits everything, so the other one counts; `forbid` and `only` leave each other nothing.
+
+    Args:
+      ctx: the rule's context; its attributes include POLICY_ATTRS.
+      label: Label of the target to name in messages.
+
+    Returns:
+      a PtxPolicyInfo.
+    """
+    own, floor = ctx.attr.ptx, ctx.attr._ptx_floor[BuildSettingInfo].value
+    by_attribute = "ptx = \"%s\" of %s" % (own, display(label))
+    by_flag = "--%s=%s" % (display(_FLAG), floor)
+    if floor in [own, "embed"]:
+        return PtxPolicyInfo(ptx = own, origin = by_attribute)
+    if own == "embed":
+        return PtxPolicyInfo(ptx = floor, origin = by_flag)
+    fail("""
+
+%s: no image can be under both policies.
+  wanted: %s, by the flag %s
+  found:  ptx = "%s"
+  mend:   set ptx = "embed" on this target, which is under whatever the flag says; or build it without the flag
+""" % (display(label), floor, by_flag, own))

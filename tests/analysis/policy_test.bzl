@@ -18,13 +18,22 @@ def _pack_test_impl(ctx):
     is_hermetic(env, the_action(env, "OffloadLink"))
     return analysistest.end(env)
 
-pack_test = analysistest.make(
-    _pack_test_impl,
-    attrs = {
-        "images": attr.string_list(),
-        "policy": attr.string(),
-    },
-)
+_PACK_ATTRS = {
+    "images": attr.string_list(),
+    "policy": attr.string(),
+}
+
+def _pack_test(floor):
+    return analysistest.make(
+        _pack_test_impl,
+        attrs = _PACK_ATTRS,
+        config_settings = {str(Label("//rules/settings:ptx")): floor},
+    )
+
+# One for each value of the flag; `embed` is its default.
+pack_test = _pack_test("embed")
+pack_under_forbid_test = _pack_test("forbid")
+pack_under_only_test = _pack_test("only")
 
 def _verify_test_impl(ctx):
     env = analysistest.begin(ctx)

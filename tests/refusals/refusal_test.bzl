@@ -19,3 +19,15 @@ no_ptxas_refusal_test = analysistest.make(
     doc = "The same where the assembler toolchain has no ptxas.",
     expect_failure = True,
 )
+
+def _under_floor_refusal_test(floor):
+    return analysistest.make(
+        _refusal_test_impl,
+        attrs = _ATTRS,
+        config_settings = {str(Label("//rules/settings:ptx")): floor},
+        expect_failure = True,
+    )
+
+# The same under the flag of the whole build.
+under_forbid_refusal_test = _under_floor_refusal_test("forbid")
+under_only_refusal_test = _under_floor_refusal_test("only")
