@@ -4,6 +4,7 @@ load("@rules_rust//rust:defs.bzl", "rust_library")
 load("//rules:providers.bzl", "DeviceImageInfo", "PtxPolicyInfo")
 load("//toolchains:archs.bzl", "parse_arch")
 load(":device_link.bzl", "device_link")
+load(":flags.bzl", "check_rustc_flags")
 load(":labels.bzl", "crate_name_of", "display")
 load(":policy.bzl", "POLICY_ATTRS", "resolve_policy")
 
@@ -22,12 +23,14 @@ def _parse_archs(label, archs):
     return names
 
 def _device_images_impl(ctx):
-    _parse_archs(Label(ctx.attr.owner), ctx.attr.archs)
+    owner = Label(ctx.attr.owner)
+    _parse_archs(owner, ctx.attr.archs)
+    check_rustc_flags(owner, ctx.attr.rustc_flags)
     groups = [target[OutputGroupInfo] for target in ctx.attr.images]
     return [
         DefaultInfo(files = depset(transitive = [group.images for group in groups])),
         DeviceImageInfo(images = depset(transitive = [target[DeviceImageInfo].images for target in ctx.attr.images])),
-        resolve_policy(ctx, Label(ctx.attr.owner)),
+        resolve_policy(ctx, owner),
         OutputGroupInfo(**{
             name: depset(transitive = [getattr(group, name) for group in groups])
             for name in ["ptx", "cubin", "elf", "images", "_validation"]
@@ -41,6 +44,7 @@ _device_images = rule(
         "archs": attr.string_list(doc = "As the user wrote them."),
         "images": attr.label_list(providers = [DeviceImageInfo]),
         "owner": attr.string(mandatory = True, doc = "Label of the target to name in messages."),
+        "rustc_flags": attr.string_list(doc = "As the user wrote them."),
     },
     provides = [DeviceImageInfo, PtxPolicyInfo],
 )
@@ -102,6 +106,7 @@ def declare_device_cdylib(
         images = [":%s.%s" % (name, parsed.target_id) for parsed in targets.values()],
         owner = owner,
         ptx = ptx,
+        rustc_flags = rustc_flags,
         tags = tags,
         target_compatible_with = target_compatible_with,
         testonly = testonly,

@@ -11,11 +11,17 @@ _RUST = Label("@rules_rust//rust:toolchain_type")
 _DEVICE = Label("//toolchains:device_toolchain_type")
 _ASSEMBLER = Label("//toolchains:assembler_toolchain_type")
 
+# Flags for every rustc of a build are meant for the host: `-Ctarget-cpu=native` is no GPU.
+_HOST_FLAGS = [
+    str(Label("@rules_rust//rust/settings:extra_rustc_flag")),
+    str(Label("@rules_rust//rust/settings:extra_rustc_flags")),
+]
+
 def _device_transition_impl(_settings, attr):
     parsed, error = parse_arch(attr.arch)
     if error:
         fail(error)
-    return {
+    return {setting: [] for setting in _HOST_FLAGS} | {
         # Device code is always optimised, so the host's mode does not build it again.
         "//command_line_option:compilation_mode": "opt",
         "//command_line_option:platforms": [str(Label("//toolchains/platforms:" + parsed.target_id))],
@@ -24,7 +30,7 @@ def _device_transition_impl(_settings, attr):
 _device_transition = transition(
     implementation = _device_transition_impl,
     inputs = [],
-    outputs = ["//command_line_option:compilation_mode", "//command_line_option:platforms"],
+    outputs = _HOST_FLAGS + ["//command_line_option:compilation_mode", "//command_line_option:platforms"],
 )
 
 def _dirname(file):

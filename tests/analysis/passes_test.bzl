@@ -72,3 +72,23 @@ passes_test = analysistest.make(
     attrs = {"archs": attr.string_list()},
     extra_target_under_test_aspects = [_rustc_aspect],
 )
+
+def _host_flags_test_impl(ctx):
+    env = analysistest.begin(ctx)
+    calls = analysistest.target_under_test(env)[_RustcInfo].calls.to_list()
+    device = [call for call in calls if call.crate.endswith(".crate")]
+    asserts.equals(env, len(ctx.attr.archs), len(device))
+    for call in device:
+        lacks(env, call.action, "=native")
+    host = [call for call in calls if call.crate.endswith(".host")]
+    asserts.equals(env, 1, len(host))
+    has(env, host[0].action, "-Ctarget-cpu=native")
+    return analysistest.end(env)
+
+# Flags for every crate of a build are those of the host's crates alone.
+host_flags_test = analysistest.make(
+    _host_flags_test_impl,
+    attrs = {"archs": attr.string_list()},
+    config_settings = {str(Label("@rules_rust//rust/settings:extra_rustc_flags")): ["-Ctarget-cpu=native"]},
+    extra_target_under_test_aspects = [_rustc_aspect],
+)

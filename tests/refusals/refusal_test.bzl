@@ -1,12 +1,25 @@
 """`refusal_test`: a target that is refused before anything runs, and in which words."""
 
 load("@bazel_skylib//lib:unittest.bzl", "analysistest", "asserts")
+load("//rules:providers.bzl", "DeviceImageInfo")
 
 def _refusal_test_impl(ctx):
     env = analysistest.begin(ctx)
     for text in ctx.attr.says:
         asserts.expect_failure(env, text)
     return analysistest.end(env)
+
+def _acceptance_test_impl(ctx):
+    env = analysistest.begin(ctx)
+    images = analysistest.target_under_test(env)[DeviceImageInfo].images.to_list()
+    asserts.equals(env, ctx.attr.images, [image.kind + " " + image.arch for image in images])
+    return analysistest.end(env)
+
+acceptance_test = analysistest.make(
+    _acceptance_test_impl,
+    attrs = {"images": attr.string_list(doc = "Kind and architecture of each image.")},
+    doc = "The other direction: a target that looks like one of these and is fine.",
+)
 
 _ATTRS = {"says": attr.string_list(doc = "Texts that the message contains.")}
 

@@ -1,0 +1,54 @@
+"""Flags of device crates: those that would make other images than the target says are refused."""
+
+load(":labels.bzl", "display")
+
+# What each would change behind the target's back, and how it is said instead.
+_REFUSED = {
+    "--crate-type": ("what the crate becomes", "a device crate is always linked as a cdylib"),
+    "--emit": ("what rustc writes", "the output groups of the target have the PTX, the cubins and the code objects"),
+    "--target": ("the GPU", "name it in `archs`"),
+    "-Cextra-filename": ("the names of outputs", "set `crate_name`"),
+    "-Clink-arg": ("the device link", "it takes no options"),
+    "-Clink-args": ("the device link", "it takes no options"),
+    "-Clinker": ("the device link", "the device toolchain has the linker"),
+    "-Clinker-flavor": ("the device link", "the device toolchain has the linker"),
+    "-Ctarget-cpu": ("the GPU", "name it in `archs`"),
+    "-Ctarget-feature": ("the GPU", "name features in `archs`: gfx90a:xnack+"),
+    "-o": ("where rustc writes", "the names of images follow from the target's"),
+    "--out-dir": ("where rustc writes", "the names of images follow from the target's"),
+}
+
+def _words(flags):
+    """The flags in one spelling: `-C x=y`, `-Cx=y` and `--codegen=x=y` are `-Cx`."""
+    words = []
+    taken = False
+    for index, flag in enumerate(flags):
+        if taken:
+            taken = False
+            continue
+        if flag in ["-C", "--codegen"] and index + 1 < len(flags):
+            taken = True
+            words.append((flag + " " + flags[index + 1], "-C" + flags[index + 1].partition("=")[0]))
+        elif flag.startswith("--codegen="):
+            words.append((flag, "-C" + flag.removeprefix("--codegen=").partition("=")[0]))
+        else:
+            words.append((flag, flag.partition("=")[0]))
+    return words
+
+def check_rustc_flags(label, flags):
+    """Fails where a flag would get round what the target says.
+
+    Args:
+      label: Label of the target to name in messages.
+      flags: list of str, as the user wrote them.
+    """
+    for written, word in _words(flags):
+        if word in _REFUSED:
+            what, mend = _REFUSED[word]
+            fail("""
+
+%s: in `rustc_flags`: '%s' would change %s, and the images would not be what this target says.
+  wanted: flags that leave alone what is built and for which GPU
+  found:  %s
+  mend:   take it out: %s
+""" % (display(label), written, what, written, mend))
