@@ -4,6 +4,8 @@
 """
 
 load("//rules/private:device_cdylib.bzl", _device_cdylib = "device_cdylib")
+load("//rules/private:device_image.bzl", _device_image = "device_image")
+load("//rules/private:offload_audit_test.bzl", _offload_audit_test = "offload_audit_test")
 load("//rules/private:offload_binary.bzl", _offload_binary = "offload_binary")
 load("//rules/private:offload_library.bzl", _offload_library = "offload_library")
 load(
@@ -15,6 +17,8 @@ load(
 )
 
 device_cdylib = _device_cdylib
+device_image = _device_image
+offload_audit_test = _offload_audit_test
 offload_binary = _offload_binary
 offload_library = _offload_library
 

@@ -3,8 +3,9 @@
 load("@rules_rust//rust:rust_common.bzl", "CrateInfo", "DepInfo")
 load("//rules:providers.bzl", "DeviceImageInfo")
 load("//toolchains:archs.bzl", "parse_arch")
+load(":check.bzl", "check_image")
 load(":labels.bzl", "display")
-load(":offload_cli.bzl", "OFFLOAD_CLI", "run_offload")
+load(":offload_cli.bzl", "OFFLOAD_CLI")
 load(":policy.bzl", "POLICY_ATTRS", "admits", "resolve_policy")
 
 _RUST = Label("@rules_rust//rust:toolchain_type")
@@ -124,26 +125,6 @@ def _assemble(ctx, owner, ptx, cubin):
         progress_message = "Assembling %s for %s" % (display(owner), ctx.attr.arch),
     )
 
-def _check(ctx, owner, kind, image):
-    """Holds the bytes against what they are declared to be; its output describes them."""
-    metadata = ctx.actions.declare_file("%s/%s.json" % (ctx.label.name, image.basename))
-    args = ctx.actions.args()
-    args.add("--arch=" + ctx.attr.arch)
-    args.add("--kind=" + kind)
-    args.add_all(ctx.attr.kernels, format_each = "--kernel=%s")
-    args.add(image)
-    run_offload(
-        ctx,
-        "check",
-        owner,
-        metadata,
-        inputs = [image],
-        arguments = [args],
-        message = "Checking the kernels",
-        arch = ctx.attr.arch,
-    )
-    return metadata
-
 def _device_link_impl(ctx):
     owner = Label(ctx.attr.owner)
     device = ctx.toolchains[_DEVICE].device
@@ -159,16 +140,7 @@ def _device_link_impl(ctx):
         _assemble(ctx, owner, linked, files["cubin"])
     kinds = [kind for kind in files if admits(policy, kind)]
 
-    images = [
-        struct(
-            label = owner,
-            arch = ctx.attr.arch,
-            kind = kind,
-            file = files[kind],
-            metadata = _check(ctx, owner, kind, files[kind]),
-        )
-        for kind in kinds
-    ]
+    images = [check_image(ctx, owner, kind, ctx.attr.arch, ctx.attr.kernels, files[kind]) for kind in kinds]
     groups = {kind: depset([file]) for kind, file in files.items()}
     return [
         DefaultInfo(files = depset([image.file for image in images])),

@@ -103,3 +103,18 @@ fn ptx_that_a_library_packs_is_found() {
     ];
     check(target, target, 1, &says);
 }
+
+#[test]
+fn an_image_from_elsewhere_is_not_what_is_said_of_it() {
+    for (target, says) in [
+        ("image_of_other_arch", ["wanted: sm_80\n", "found:  sm_90"]),
+        ("image_of_other_kind", ["wanted: kind ptx", "kind cubin"]),
+        (
+            "image_kernel_missing",
+            ["kernel `fil` is not exported", "did you mean `fill`?"],
+        ),
+    ] {
+        let named = format!("//tests/failures:{target}: ");
+        check(target, target, 1, &[&named, says[0], says[1], "mend:   "]);
+    }
+}

@@ -1,0 +1,62 @@
+"""`offload_audit_test`: holds any file against rules about the device code in it."""
+
+load("@bazel_skylib//rules:native_binary.bzl", "native_test")
+load("//toolchains:archs.bzl", "parse_arch")
+load(":labels.bzl", "display")
+load(":policy.bzl", "POLICIES")
+
+def offload_audit_test(
+        name,
+        target,
+        ptx = None,
+        require_archs = [],
+        require_kernels = [],
+        forbid_archs = [],
+        max_image_bytes = None,
+        max_total_bytes = None,
+        policy = None,
+        data = [],
+        **kwargs):
+    """A test that reads every device image in the files of a target, whoever built them.
+
+    Programs, libraries, objects, archives, wheels, images: `docs/verify.md` says what is found in
+    them, and what each rule asks. At least one rule has to be set.
+
+    Args:
+      name: a unique name.
+      target: a target or a file; all of its files are read.
+      ptx: `forbid`, `embed` or `only`.
+      require_archs: architectures that every container must have an image for, with all its kernels.
+      require_kernels: names of kernels that must be there.
+      forbid_archs: architectures that no image may be for.
+      max_image_bytes: how many bytes one image may take, as stored.
+      max_total_bytes: how many bytes all images of one file may take, as stored.
+      policy: a file of rules and exceptions, in TOML or JSON.
+      data: as for every test.
+      **kwargs: what else a test takes: `size`, `tags`, `visibility`.
+    """
+    label = native.package_relative_label(name)
+    if ptx != None and ptx not in POLICIES:
+        fail("%s: `ptx` is '%s'; wanted %s" % (display(label), ptx, " or ".join(POLICIES)))
+    for arch in require_archs:
+        _parsed, error = parse_arch(arch)
+        if error:
+            fail("%s: in `require_archs`: %s" % (display(label), error))
+    args = ["verify", "--label=" + display(label)]
+    args.extend(["--ptx=" + ptx] if ptx else [])
+    args.extend(["--require-arch=" + arch for arch in require_archs])
+    args.extend(["--require-kernel=" + kernel for kernel in require_kernels])
+    args.extend(["--forbid-arch=" + arch for arch in forbid_archs])
+    args.extend(["--max-image-bytes=%d" % max_image_bytes] if max_image_bytes != None else [])
+    args.extend(["--max-total-bytes=%d" % max_total_bytes] if max_total_bytes != None else [])
+    args.extend(["--policy=$(rootpath %s)" % policy] if policy else [])
+    if len(args) == 2:
+        fail("%s: nothing to verify; set `ptx`, another rule, or `policy`" % display(label))
+    native_test(
+        name = name,
+        src = Label("//tools/offload"),
+        out = name + ".offload",
+        args = args + ["$(rootpaths %s)" % target],
+        data = data + [target] + ([policy] if policy else []),
+        **kwargs
+    )
