@@ -2,6 +2,7 @@
 
 load("@rules_rust//rust:defs.bzl", "rust_binary")
 load("//rules:providers.bzl", "DeviceImageInfo", "PtxPolicyInfo")
+load(":coverage.bzl", "COVERAGE_ATTRS", "required_archs")
 load(":device_cdylib.bzl", "declare_device_cdylib")
 load(":labels.bzl", "crate_name_of")
 load(":offload_cli.bzl", "OFFLOAD_CLI", "run_offload")
@@ -24,6 +25,7 @@ def _audited_binary_impl(ctx):
     args = ctx.actions.args()
     args.add("--ptx=" + policy.ptx)
     args.add_all(packed, format_each = "--require-images=%s")
+    args.add_all(required_archs(ctx, ctx.label), format_each = "--require-arch=%s")
     args.add(ctx.executable.binary)
     run_offload(
         ctx,
@@ -56,7 +58,7 @@ _audited_binary = rule(
     implementation = _audited_binary_impl,
     doc = "A linked program, held against the policy of the images it was given.",
     executable = True,
-    attrs = OFFLOAD_CLI | {
+    attrs = OFFLOAD_CLI | COVERAGE_ATTRS | {
         "binary": attr.label(mandatory = True, executable = True, cfg = "target", doc = "The program."),
         "images": attr.label(mandatory = True, providers = [DeviceImageInfo, PtxPolicyInfo], doc = "The `offload_library` that was linked into it."),
     },
@@ -69,6 +71,7 @@ def offload_binary(
         archs,
         ptx = "forbid",
         kernels = [],
+        required_archs = [],
         deps = [],
         device_deps = [],
         proc_macro_deps = [],
@@ -103,6 +106,8 @@ def offload_binary(
       archs: list of GPU architectures, as for `device_cdylib`.
       ptx: `forbid`, `embed` or `only`.
       kernels: names of kernels that every image must export.
+      required_archs: GPUs that every kernel in the linked program must run on without a compiler, those of other
+        libraries in it as well; the flag `//rules/settings:required_archs` may ask for more.
       deps: dependencies of the host pass, such as `@rules_offload//runtime`.
       device_deps: dependencies of the device pass, such as `@rules_offload//runtime/device`.
       proc_macro_deps: procedural macros of the host pass.
@@ -179,6 +184,7 @@ def offload_binary(
         args = args,
         binary = ":%s.host" % name,
         images = ":%s.images" % name,
+        required_archs = required_archs,
         tags = tags,
         target_compatible_with = target_compatible_with,
         testonly = testonly,

@@ -4,6 +4,7 @@ load("@rules_cc//cc:find_cc_toolchain.bzl", "find_cc_toolchain", "use_cc_toolcha
 load("@rules_cc//cc/common:cc_common.bzl", "cc_common")
 load("@rules_cc//cc/common:cc_info.bzl", "CcInfo")
 load("//rules:providers.bzl", "DeviceImageInfo", "PtxPolicyInfo")
+load(":coverage.bzl", "COVERAGE_ATTRS", "required_archs")
 load(":labels.bzl", "display")
 load(":offload_cli.bzl", "OFFLOAD_CLI", "run_offload")
 load(":policy.bzl", "POLICY_ATTRS", "admits", "resolve_policy")
@@ -21,6 +22,16 @@ def _pack(ctx, policy, images):
         )
     run_offload(ctx, "pack", ctx.label, blob, inputs = [f for image in images for f in [image.file, image.metadata]], arguments = [args], message = "Packing the images")
     return blob
+
+def _verify(ctx, policy, archs, blob):
+    """Holds the packed images against the architectures that are asked for."""
+    report = ctx.actions.declare_file(ctx.label.name + ".verified.json")
+    args = ctx.actions.args()
+    args.add("--ptx=" + policy.ptx)
+    args.add_all(archs, format_each = "--require-arch=%s")
+    args.add(blob)
+    run_offload(ctx, "verify", ctx.label, report, inputs = [blob], arguments = [args], message = "Verifying the images")
+    return report
 
 def _machine(ctx):
     for machine, constraint in {"x86_64": ctx.attr._x86_64, "aarch64": ctx.attr._aarch64}.items():
@@ -74,6 +85,7 @@ def _offload_library_impl(ctx):
                     ", which has " + target[PtxPolicyInfo].origin if PtxPolicyInfo in target else "",
                 ))
     blob = _pack(ctx, policy, images)
+    archs = required_archs(ctx, ctx.label)
     object = ctx.actions.declare_file(ctx.label.name + ".o")
     args = ctx.actions.args()
     args.add("--machine=" + _machine(ctx))
@@ -87,6 +99,7 @@ def _offload_library_impl(ctx):
         OutputGroupInfo(
             images = depset([image.file for image in images]),
             offload = depset([blob]),
+            _validation = depset([_verify(ctx, policy, archs, blob)] if archs else []),
         ),
     ]
 
@@ -96,7 +109,7 @@ offload_library = rule(
 
 A host target that has it among its `deps` (Rust or C++) carries the images; the runtime finds them by
 symbol. Output groups: `images`, `offload` (the packed images alone).""",
-    attrs = OFFLOAD_CLI | POLICY_ATTRS | {
+    attrs = OFFLOAD_CLI | POLICY_ATTRS | COVERAGE_ATTRS | {
         "images": attr.label_list(mandatory = True, allow_empty = False, providers = [DeviceImageInfo], doc = "Targets with device images, such as `device_cdylib`."),
         "_aarch64": attr.label(default = "@platforms//cpu:aarch64"),
         "_x86_64": attr.label(default = "@platforms//cpu:x86_64"),

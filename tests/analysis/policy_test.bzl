@@ -44,6 +44,7 @@ def _verify_test_impl(ctx):
     wanted = [arg.removeprefix("--require-images=") for arg in verify.argv if arg.startswith("--require-images=")]
     asserts.equals(env, inputs_ending(verify, ".offload"), wanted)
     asserts.equals(env, 1, len(wanted))
+    has(env, verify, "--require-arch=gfx1100")
     is_hermetic(env, verify)
 
     # It reads the program that runs, and the build waits for it.
@@ -62,4 +63,17 @@ verify_test = analysistest.make(
         "label": attr.string(),
         "policy": attr.string(),
     },
+)
+
+def _required_test_impl(ctx):
+    env = analysistest.begin(ctx)
+    archs = [arg.removeprefix("--require-arch=") for arg in the_action(env, "OffloadVerify").argv if arg.startswith("--require-arch=")]
+    asserts.equals(env, ctx.attr.archs, archs)
+    return analysistest.end(env)
+
+# What a program asks for, and the flag on top of it.
+required_test = analysistest.make(
+    _required_test_impl,
+    attrs = {"archs": attr.string_list()},
+    config_settings = {str(Label("//rules/settings:required_archs")): ["sm_86", "gfx1100"]},
 )

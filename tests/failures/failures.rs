@@ -118,3 +118,29 @@ fn an_image_from_elsewhere_is_not_what_is_said_of_it() {
         check(target, target, 1, &[&named, says[0], says[1], "mend:   "]);
     }
 }
+
+#[test]
+fn a_required_architecture_is_missing() {
+    let check_library = |target: &str, says: &[&str]| {
+        let named = format!("//tests/failures:{target}: ");
+        check(target, target, 1, &[&[&*named], says].concat());
+    };
+    check_library(
+        "lacks_an_arch",
+        &[
+            "no image for sm_100 in",
+            "wanted: an image that runs on sm_100 as it is",
+            "found:  images for: sm_80, sm_90",
+            "mend:   add \"sm_100\" to the archs of",
+        ],
+    );
+    // There is an image for it, of another kernel.
+    check_library(
+        "lacks_an_arch_for_a_kernel",
+        &[
+            "lack an image for sm_90",
+            "wanted: an image for sm_90 with other",
+            "found:  images for sm_90 with: plain",
+        ],
+    );
+}
