@@ -24,6 +24,22 @@ def admits(policy, kind):
         return kind != "cubin"
     return True
 
+def stricter(own, floor):
+    """The policy of a target by its attribute and the build's flag.
+
+    `embed` admits everything, so the other one counts; `forbid` and `only` leave each other nothing.
+
+    Args:
+      own: one of POLICIES, by the attribute.
+      floor: one of POLICIES, by the flag.
+
+    Returns:
+      one of POLICIES; `None` where a target cannot be under both.
+    """
+    if floor in [own, "embed"]:
+        return own
+    return floor if own == "embed" else None
+
 POLICY_ATTRS = {
     "ptx": attr.string(
         default = "forbid",
@@ -36,8 +52,6 @@ POLICY_ATTRS = {
 def resolve_policy(ctx, label):
     """The policy of a target: the stricter of its attribute and the build's flag.
 
-    `embed` admits everything, so the other one counts; `forbid` and `only` leave each other nothing.
-
     Args:
       ctx: the rule's context; its attributes include POLICY_ATTRS.
       label: Label of the target to name in messages.
@@ -46,16 +60,15 @@ def resolve_policy(ctx, label):
       a PtxPolicyInfo.
     """
     own, floor = ctx.attr.ptx, ctx.attr._ptx_floor[BuildSettingInfo].value
-    by_attribute = "ptx = \"%s\" of %s" % (own, display(label))
     by_flag = "--%s=%s" % (display(_FLAG), floor)
-    if floor in [own, "embed"]:
-        return PtxPolicyInfo(ptx = own, origin = by_attribute)
-    if own == "embed":
-        return PtxPolicyInfo(ptx = floor, origin = by_flag)
-    fail("""
+    policy = stricter(own, floor)
+    if not policy:
+        fail("""
 
 %s: no image can be under both policies.
   wanted: %s, by the flag %s
   found:  ptx = "%s"
   mend:   set ptx = "embed" on this target, which is under whatever the flag says; or build it without the flag
 """ % (display(label), floor, by_flag, own))
+    by_attribute = "ptx = \"%s\" of %s" % (own, display(label))
+    return PtxPolicyInfo(ptx = policy, origin = by_attribute if policy == own else by_flag)
