@@ -1,12 +1,32 @@
 """`offload_binary`: a host program that carries its device images, and is checked once it is linked."""
 
 load("@rules_rust//rust:defs.bzl", "rust_binary")
+load("@rules_rust//rust:rust_common.bzl", "DepInfo")
 load("//rules:providers.bzl", "DeviceImageInfo", "PtxPolicyInfo")
 load(":coverage.bzl", "COVERAGE_ATTRS", "required_archs")
 load(":device_cdylib.bzl", "declare_device_cdylib")
-load(":labels.bzl", "crate_name_of")
+load(":labels.bzl", "crate_name_of", "display")
 load(":offload_cli.bzl", "OFFLOAD_CLI", "run_offload")
 load(":offload_library.bzl", "offload_library")
+
+def _origins(binary):
+    """What the program was linked from, so that an image can be told by the target that brought it.
+
+    Args:
+      binary: the Target of the program.
+
+    Returns:
+      a list of struct (label: Label, file: File).
+    """
+    found = []
+    for linker_input in binary[DepInfo].transitive_noncrates.to_list():
+        for library in linker_input.libraries:
+            file = library.pic_static_library or library.static_library or library.dynamic_library
+            if file:
+                found.append(struct(label = linker_input.owner, file = file))
+    for crate in binary[DepInfo].transitive_crates.to_list():
+        found.append(struct(label = crate.owner, file = crate.output))
+    return found
 
 def _audited_binary_impl(ctx):
     policy = ctx.attr.images[PtxPolicyInfo]
@@ -26,13 +46,21 @@ def _audited_binary_impl(ctx):
     args.add("--ptx=" + policy.ptx)
     args.add_all(packed, format_each = "--require-images=%s")
     args.add_all(required_archs(ctx, ctx.label), format_each = "--require-arch=%s")
+    origins = _origins(ctx.attr.binary)
+    for origin in origins:
+        args.add_all(["--origin", display(origin.label)])
+        args.add(origin.file)
+    for target, reason in ctx.attr.audit_exceptions.items():
+        if not reason.strip():
+            fail("\n\n%s: in `audit_exceptions`: %s has no reason: say why its images may breach the policy\n" % (display(ctx.label), display(target.label)))
+        args.add_all(["--allow", display(target.label), reason])
     args.add(ctx.executable.binary)
     run_offload(
         ctx,
         "verify",
         ctx.label,
         report,
-        inputs = depset([ctx.executable.binary], transitive = [packed]),
+        inputs = depset([ctx.executable.binary] + [origin.file for origin in origins], transitive = [packed]),
         arguments = [args],
         message = "Verifying the linked program",
     )
@@ -59,6 +87,7 @@ _audited_binary = rule(
     doc = "A linked program, held against the policy of the images it was given.",
     executable = True,
     attrs = OFFLOAD_CLI | COVERAGE_ATTRS | {
+        "audit_exceptions": attr.label_keyed_string_dict(doc = "Dependencies, of any depth, whose images may breach the policy, and why."),
         "binary": attr.label(mandatory = True, executable = True, cfg = "target", doc = "The program."),
         "images": attr.label(mandatory = True, providers = [DeviceImageInfo, PtxPolicyInfo], doc = "The `offload_library` that was linked into it."),
     },
@@ -72,6 +101,7 @@ def offload_binary(
         ptx = "forbid",
         kernels = [],
         required_archs = [],
+        audit_exceptions = {},
         deps = [],
         device_deps = [],
         proc_macro_deps = [],
@@ -108,6 +138,8 @@ def offload_binary(
       kernels: names of kernels that every image must export.
       required_archs: GPUs that every kernel in the linked program must run on without a compiler, those of other
         libraries in it as well; the flag `//rules/settings:required_archs` may ask for more.
+      audit_exceptions: dict of label to text: dependencies of any depth whose images may breach the policy, and why.
+        The reason is printed when the program is verified, and kept in the report.
       deps: dependencies of the host pass, such as `@rules_offload//runtime`.
       device_deps: dependencies of the device pass, such as `@rules_offload//runtime/device`.
       proc_macro_deps: procedural macros of the host pass.
@@ -182,6 +214,7 @@ def offload_binary(
     _audited_binary(
         name = name,
         args = args,
+        audit_exceptions = audit_exceptions,
         binary = ":%s.host" % name,
         images = ":%s.images" % name,
         required_archs = required_archs,

@@ -42,7 +42,7 @@ def is_hermetic(env, action):
     asserts.false(env, "PATH" in action.env, "%s has a PATH: %s" % (action.mnemonic, action.env))
     for arg in action.argv:
         # A label is no path.
-        if arg.startswith("--label=//"):
+        if arg.startswith(("--label=//", "//")):
             continue
         asserts.false(
             env,

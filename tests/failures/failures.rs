@@ -84,7 +84,9 @@ fn ptx_in_the_data_of_a_library_is_found() {
         "wanted: no PTX, in no container",
         "found:  ptx for sm_70",
         ".rodata",
+        "; from //tests/failures:ptx_in_data (libptx_in_data",
         "mend:   set `ptx = \"embed\"` on //tests/failures:carries_ptx_in_data, or remove",
+        "audit_exceptions = {\"//tests/failures:ptx_in_data\": \"...\"}",
     ];
     check(target, target, 1, &says);
 }
@@ -100,6 +102,7 @@ fn ptx_that_a_library_packs_is_found() {
         "packed under ptx = \"embed\"",
         "mend:   set `ptx = \"embed\"` on //tests/failures:carries_ptx_packed, or remove",
         "the offload_library that packs this image",
+        "; from //tests/failures:ptx_packed (",
     ];
     check(target, target, 1, &says);
 }

@@ -215,6 +215,14 @@ pub struct VerifyArgs {
     /// The newest PTX that the driver it is for compiles, such as 8.0
     #[arg(long, value_name = "VERSION")]
     pub max_ptx_isa: Option<PtxIsa>,
+    /// A file that the files were linked from, and its build target, which is told of images that came
+    /// from it; may be given several times
+    #[arg(long = "origin", num_args = 2, value_names = ["TARGET", "FILE"])]
+    pub origins: Vec<String>,
+    /// A build target among the origins whose images may breach rules, and why; may be given several
+    /// times
+    #[arg(long = "allow", num_args = 2, value_names = ["TARGET", "REASON"])]
+    pub allowed: Vec<String>,
     /// A file of rules and exceptions, in TOML or JSON; what is given here as well stands in for its
     #[arg(long, value_name = "FILE")]
     pub policy: Option<PathBuf>,

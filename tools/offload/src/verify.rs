@@ -5,6 +5,7 @@ mod coverage;
 mod held;
 mod image;
 mod junit;
+mod origin;
 mod policy;
 mod rules;
 mod unique;
@@ -29,10 +30,11 @@ use crate::table::summary;
 pub use self::rules::target;
 
 use self::held::Wanted;
-use self::image::TextHit;
+use self::image::{Seen, TextHit};
+use self::origin::identity;
 use self::policy::Policy;
 use self::rules::Keys;
-use self::verdict::Verdict;
+use self::verdict::{Excepted, Verdict};
 
 pub fn run(args: &VerifyArgs, out: &mut dyn Write, err: &mut dyn Write) -> Outcome {
     if let Some(output) = &args.output {
@@ -64,7 +66,7 @@ pub fn run(args: &VerifyArgs, out: &mut dyn Write, err: &mut dyn Write) -> Outco
         return Err(Failure::failed(breaches));
     }
     match &args.output {
-        Some(output) => files::write_json(output, &stamp(args, &policy, &files)?)?,
+        Some(output) => files::write_json(output, &stamp(args, &policy, &verdict, &files)?)?,
         None if args.format == VerifyFormat::Text => Failure::printed(say_ok(args, &files, out))?,
         None => {}
     }
@@ -88,21 +90,17 @@ fn flags(args: &VerifyArgs) -> Keys {
 }
 
 /// No more is unpacked than the rules need.
-fn read(
-    args: &VerifyArgs,
-    policy: &Policy,
-    wanted: &Wanted,
-    inputs: &Inputs,
-) -> Vec<File<Vec<TextHit>>> {
+fn read(args: &VerifyArgs, policy: &Policy, wanted: &Wanted, inputs: &Inputs) -> Vec<File<Seen>> {
     let mut texts: Vec<String> = policy.all_rules().flat_map(|r| r.forbid_texts).collect();
     texts.sort();
     texts.dedup();
     let contents = policy.all_rules().any(|rules| rules.need_contents());
-    let unpack = match contents || !wanted.is_empty() {
+    let compared = !wanted.is_empty() || !args.origins.is_empty();
+    let unpack = match contents || compared {
         true => Unpack::Contents,
         false => Unpack::Kinds,
     };
-    let options = args.read.options(unpack, !wanted.is_empty());
+    let options = args.read.options(unpack, compared);
     let hit = |text: &String, bytes: &[u8]| {
         let mut found = memmem::find_iter(bytes, text);
         Some(TextHit {
@@ -111,9 +109,12 @@ fn read(
             count: 1 + found.count(),
         })
     };
-    inputs.read(&options, |_, bytes| {
-        let bytes = bytes.unwrap_or_default();
-        texts.iter().filter_map(|text| hit(text, bytes)).collect()
+    inputs.read(&options, |image, bytes| Seen {
+        identity: compared.then(|| identity(image, bytes)).flatten(),
+        texts: texts
+            .iter()
+            .filter_map(|text| hit(text, bytes.unwrap_or_default()))
+            .collect(),
     })
 }
 
@@ -126,6 +127,8 @@ struct Stamp<'a> {
     archs: Vec<String>,
     kernels: &'a [String],
     files: Vec<StampFile>,
+    /// What was let through, and why.
+    exceptions: &'a [Excepted],
 }
 
 #[derive(Serialize)]
@@ -139,6 +142,7 @@ struct StampFile {
 fn stamp<'a, E>(
     args: &'a VerifyArgs,
     policy: &'a Policy,
+    verdict: &'a Verdict,
     files: &[File<E>],
 ) -> Result<Stamp<'a>, Failure> {
     let file = |file: &File<E>| {
@@ -161,6 +165,7 @@ fn stamp<'a, E>(
             .collect(),
         kernels: &policy.rules.require_kernels,
         files: files.iter().map(file).collect::<Result<_, Failure>>()?,
+        exceptions: &verdict.exceptions,
     })
 }
 

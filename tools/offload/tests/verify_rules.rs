@@ -368,7 +368,7 @@ fn a_policy_file_with_exceptions() {
         0,
         &[
             "exception for",
-            "vendor/v.o: compiled by the vendor, ticket 7",
+            "vendor/v.o (vendor/*.o): compiled by the vendor, ticket 7",
         ],
     );
     // The same file in another place does not come under it.
@@ -545,4 +545,69 @@ fn members_of_archives_have_rules_of_their_own() {
     assert_eq!(report["exceptions"][0]["path"], json!(wheel));
     let (code, report) = limit("*.whl/**");
     assert_eq!((code, rules(&report)), (1, vec!["max-total-bytes"]));
+}
+
+#[test]
+fn images_are_told_with_the_target_they_came_from() {
+    let room = Room::new();
+    let program = room.file("program", HOST);
+    let member = format!(
+        "{:16}{:12}{:6}{:6}{:8}{:<10}`\n",
+        "kernel.o/",
+        0,
+        0,
+        0,
+        644,
+        HOST.len()
+    );
+    let archive = [b"!<arch>\n", member.as_bytes(), HOST].concat();
+    let archive = room.file("libgpu.a", &archive);
+    let plain = room.file("libplain.a", PLAIN);
+    let verify = |more: &[&str]| {
+        let origins = [
+            "--origin",
+            "//plain",
+            &plain,
+            "--origin",
+            "@gpu//:lib",
+            &archive,
+        ];
+        let args = [
+            &["verify", "--ptx=forbid"],
+            &origins[..],
+            more,
+            &[&*program],
+        ];
+        run(&args.concat())
+    };
+    let ran = verify(&[]);
+    ran.says(
+        1,
+        &[
+            "; from @gpu//:lib (libgpu.a: kernel.o)",
+            "audit_exceptions = {\"@gpu//:lib\": \"...\"}",
+        ],
+    );
+    assert!(!ran.err.contains("//plain"), "{}", ran.err);
+    let stamp = room.output("stamp");
+    let ran = verify(&["--allow", "@gpu//:lib", "theirs, ticket 9", &stamp]);
+    ran.says(0, &["exception for", "theirs, ticket 9"]);
+    let stamp: Value = serde_json::from_slice(&room.read("stamp")).unwrap();
+    assert_eq!(stamp["exceptions"][0]["pattern"], "@gpu//:lib");
+    assert_eq!(stamp["exceptions"][0]["reason"], "theirs, ticket 9");
+    // It lets through what is its own, and nothing else.
+    let ran = verify(&["--allow", "//plain", "no reason"]);
+    ran.says(
+        1,
+        &[
+            "the exception for `//plain` came into use nowhere",
+            "is breached by",
+        ],
+    );
+    let other = String::from_utf8(TINY_PTX.to_vec())
+        .unwrap()
+        .replace("ret;", "ret;  ");
+    let ptx = room.file("p.ptx", other.as_bytes());
+    let ran = verify(&["--allow", "@gpu//:lib", "theirs", &ptx]);
+    ran.says(1, &["p.ptx", "exception for"]);
 }

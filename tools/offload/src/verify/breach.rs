@@ -2,7 +2,8 @@
 
 use serde::Serialize;
 
-use crate::failure::Complaint;
+use super::origin::Source;
+use crate::failure::{clean, Complaint};
 use crate::report::ImageReport;
 
 /// Which rule is breached.
@@ -61,6 +62,24 @@ pub struct Breach {
     pub path: Option<String>,
     /// The image, if it is about one.
     pub image: Option<ImageReport>,
+    /// The build target that the image came from, where that is known.
+    pub origin: Option<String>,
     #[serde(flatten)]
     pub complaint: Complaint,
+}
+
+impl Breach {
+    /// The same, with where the image came from.
+    pub fn from(mut self, source: Option<&Source>) -> Self {
+        if let Some(Source { target, text }) = source {
+            let complaint = &mut self.complaint;
+            complaint.found.push_str(&format!("; from {text}"));
+            complaint.mend.push_str(&format!(
+                "; or let it through, and say why: audit_exceptions = {{\"{}\": \"...\"}}",
+                clean(target)
+            ));
+            self.origin = Some(target.clone());
+        }
+        self
+    }
 }

@@ -79,6 +79,7 @@ impl Asked<'_> {
             rule: Rule::RequireArch,
             path: Some(first.path.clone()),
             image: None,
+            origin: None,
             complaint: Complaint {
                 what: format!(
                     "{}kernels in {} lack an image for {arch}",
@@ -134,6 +135,7 @@ impl Asked<'_> {
             rule: Rule::RequireArch,
             path,
             image: None,
+            origin: None,
             complaint: Complaint {
                 what: format!("{}{what}", prefix(self.label)),
                 wanted: format!("an image that runs on {arch} as it is"),
@@ -162,6 +164,7 @@ impl Asked<'_> {
                     rule: Rule::RequireKernel,
                     path: None,
                     image: None,
+                    origin: None,
                     complaint: Complaint {
                         what: format!(
                             "{}kernel `{kernel}` is in no image in {}",

@@ -61,6 +61,7 @@ impl Wanted {
                     rule: Rule::RequireImages,
                     path: None,
                     image: None,
+                    origin: None,
                     complaint: Complaint {
                         what: format!("{}an image of {from} is not in {named}", prefix(label)),
                         wanted: format!("{kind} for {arch}, {size} bytes, sha256 {}", hex(&sha256)),

@@ -5,6 +5,7 @@ use offload_image::image::Kind;
 use offload_image::policy::PtxPolicy;
 
 use super::breach::{Breach, Rule};
+use super::origin::Identity;
 use super::rules::{target as parse_target, Rules};
 use crate::failure::{clean, prefix, target as named, Complaint};
 use crate::report::ImageReport;
@@ -19,8 +20,15 @@ pub struct Found<'a> {
     pub image: &'a Image,
     pub report: ImageReport,
     pub rules: &'a Rules,
-    /// Texts that must not be in it, and where they are in the unpacked bytes.
-    pub texts: &'a [TextHit],
+    pub seen: &'a Seen,
+}
+
+/// What was looked for in the unpacked bytes of an image.
+pub struct Seen {
+    /// Texts that must not be in it, and where they are.
+    pub texts: Vec<TextHit>,
+    /// What it is known by among the origins, if there are any.
+    pub identity: Identity,
 }
 
 /// A text that was found in an image.
@@ -84,6 +92,7 @@ impl Found<'_> {
             rule,
             path: Some(self.path.clone()),
             image: Some(self.report.clone()),
+            origin: None,
             complaint: Complaint {
                 what: format!("{}{what}", prefix(self.label)),
                 wanted,
@@ -180,7 +189,7 @@ impl Found<'_> {
 
     fn of_texts(&self) -> Vec<Breach> {
         let asked = |hit: &&TextHit| self.rules.forbid_texts.contains(&hit.text);
-        let hits = self.texts.iter().filter(asked);
+        let hits = self.seen.texts.iter().filter(asked);
         hits.map(|hit| {
             let text = clean(&hit.text);
             let mut breach = self.breach(

@@ -60,7 +60,7 @@ fn cases(verdict: &Verdict) -> Vec<Case<'_>> {
                 .exceptions
                 .iter()
                 .filter(|used| is_of(used, file))
-                .map(|used| format!("exception for {}: {}", used.path, used.reason))
+                .map(|used| format!("exception for {used}"))
                 .collect(),
         })
         .collect();

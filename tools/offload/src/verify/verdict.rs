@@ -1,6 +1,8 @@
 //! The outcome of a run, and how it is printed.
 
+use std::cell::LazyCell;
 use std::collections::BTreeMap;
+use std::fmt;
 use std::io::{self, Write};
 
 use offload_audit::scan::State;
@@ -10,8 +12,9 @@ use serde::Serialize;
 use super::breach::{Breach, Rule};
 use super::coverage::Asked;
 use super::held::Wanted;
-use super::image::{Found, TextHit};
+use super::image::{Found, Seen};
 use super::junit;
+use super::origin::{self, Origins};
 use super::policy::Policy;
 use super::rules::Rules;
 use crate::cli::{VerifyArgs, VerifyFormat};
@@ -53,9 +56,16 @@ pub struct Verified {
 #[derive(Serialize, PartialEq)]
 pub struct Excepted {
     pub path: String,
-    /// The pattern of the exception.
+    /// The pattern of the exception, or the build target that it is for.
     pub pattern: String,
     pub reason: String,
+}
+
+impl fmt::Display for Excepted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (path, pattern) = (clean(&self.path), clean(&self.pattern));
+        write!(f, "{path} ({pattern}): {}", clean(&self.reason))
+    }
 }
 
 impl Verdict {
@@ -64,7 +74,7 @@ impl Verdict {
         policy: &Policy,
         wanted: &Wanted,
         inputs: &Inputs,
-        files: &[File<Vec<TextHit>>],
+        files: &[File<Seen>],
     ) -> Self {
         let mut verdict = Self {
             schema: SCHEMA,
@@ -76,14 +86,16 @@ impl Verdict {
             notes: inputs.notes.clone(),
             prefix: prefix(&args.label),
         };
+        // Read where something is breached, and not before.
+        let origins = LazyCell::new(|| Origins::read(args));
         // The rules of each image first: what was found points to them.
         let rules: Vec<Vec<Rules>> = files.iter().map(|f| verdict.rules(policy, f)).collect();
         let mut all = Vec::new();
         for (file, rules) in files.iter().zip(&rules) {
             let found = found(args, file, rules);
-            verdict
-                .breaches
-                .extend(found.iter().flat_map(Found::breaches));
+            for image in &found {
+                verdict.judge(args, image, &origins);
+            }
             verdict.breaches.extend(too_large(args, policy, file));
             verdict.notes.extend(notes(file, &found));
             verdict.files.push(Verified::new(file));
@@ -98,8 +110,8 @@ impl Verdict {
             files: named,
         };
         verdict.breaches.extend(asked.breaches(&all));
-        for exception in &policy.exceptions {
-            let pattern = exception.path.as_str();
+        let patterns = policy.exceptions.iter().map(|e| e.path.as_str());
+        for pattern in patterns.chain(origin::allowed(args).map(String::as_str)) {
             if !verdict
                 .exceptions
                 .iter()
@@ -112,6 +124,40 @@ impl Verdict {
         }
         verdict.ok = verdict.breaches.is_empty() && verdict.fault_texts().is_empty();
         verdict
+    }
+
+    /// Keeps what one image breaches, unless the target that it came from may.
+    fn judge(
+        &mut self,
+        args: &VerifyArgs,
+        image: &Found<'_>,
+        origins: &LazyCell<Origins, impl FnOnce() -> Origins>,
+    ) {
+        let breaches = image.breaches();
+        if breaches.is_empty() {
+            return;
+        }
+        let source = (!args.origins.is_empty()).then(|| origins.of(image.seen.identity));
+        let source = source.flatten();
+        let reason = source
+            .as_ref()
+            .and_then(|s| origin::reason(args, &s.target));
+        if let (Some(source), Some(reason)) = (&source, reason) {
+            self.except(Excepted {
+                path: image.path.clone(),
+                pattern: source.target.clone(),
+                reason: reason.clone(),
+            });
+            return;
+        }
+        let told = breaches.into_iter().map(|b| b.from(source.as_ref()));
+        self.breaches.extend(told);
+    }
+
+    fn except(&mut self, excepted: Excepted) {
+        if !self.exceptions.contains(&excepted) {
+            self.exceptions.push(excepted);
+        }
     }
 
     /// The rules of each image of a file, and the exceptions among them noted.
@@ -137,14 +183,11 @@ impl Verdict {
             .iter()
             .filter_map(|index| policy.exceptions.get(*index))
         {
-            let excepted = Excepted {
+            self.except(Excepted {
                 path: path.to_owned(),
                 pattern: exception.path.as_str().to_owned(),
                 reason: exception.reason.clone(),
-            };
-            if !self.exceptions.contains(&excepted) {
-                self.exceptions.push(excepted);
-            }
+            });
         }
         rules
     }
@@ -167,8 +210,7 @@ impl Verdict {
     pub fn tell(&self, err: &mut dyn Write) -> io::Result<()> {
         let prefix = clean(&self.prefix);
         for used in &self.exceptions {
-            let (path, reason) = (clean(&used.path), clean(&used.reason));
-            writeln!(err, "offload: {prefix}exception for {path}: {reason}")?;
+            writeln!(err, "offload: {prefix}exception for {used}")?;
         }
         for note in &self.notes {
             writeln!(err, "offload: {prefix}note: {}", clean(note))?;
@@ -203,20 +245,16 @@ impl Verified {
     }
 }
 
-fn found<'a>(
-    args: &'a VerifyArgs,
-    file: &'a File<Vec<TextHit>>,
-    rules: &'a [Rules],
-) -> Vec<Found<'a>> {
+fn found<'a>(args: &'a VerifyArgs, file: &'a File<Seen>, rules: &'a [Rules]) -> Vec<Found<'a>> {
     let images = file.images.iter().zip(rules);
     images
-        .map(|((image, texts), rules)| Found {
+        .map(|((image, seen), rules)| Found {
             label: &args.label,
             path: file.path.display().to_string(),
             report: ImageReport::new(image),
             image,
             rules,
-            texts,
+            seen,
         })
         .collect()
 }
@@ -240,6 +278,7 @@ fn too_large<E>(args: &VerifyArgs, policy: &Policy, file: &File<E>) -> Option<Br
         },
         path: Some(path),
         image: None,
+        origin: None,
     })
 }
 
