@@ -1,6 +1,7 @@
 //! `offload verify`: files against a PTX policy and other rules about what is in them.
 
 mod breach;
+mod container;
 mod coverage;
 mod held;
 mod image;
@@ -8,6 +9,7 @@ mod junit;
 mod origin;
 mod policy;
 mod rules;
+mod uneven;
 mod unique;
 mod verdict;
 

@@ -611,3 +611,22 @@ fn images_are_told_with_the_target_they_came_from() {
     let ran = verify(&["--allow", "@gpu//:lib", "theirs", &ptx]);
     ran.says(1, &["p.ptx", "exception for"]);
 }
+
+#[test]
+fn a_kernel_with_other_architectures_in_another_container() {
+    let room = Room::new();
+    let only_90 = write(&[entry(90, Suffix::Plain, SM_90)]);
+    let verify = |name: &str, bytes: &[u8]| {
+        let file = room.file(name, bytes);
+        run(&["verify", "--ptx=forbid", "--require-kernel=fill", &file])
+    };
+    let at = only_75().len();
+    let ran = verify("uneven", &[only_75(), only_90.clone()].concat());
+    let places = format!("file @ 0x0 for sm_75, and file @ {at:#x} for sm_90");
+    ran.says(0, &["has fill, nothing more than once", &places]);
+    // The same ones twice are what compilers make of inline functions.
+    verify("even", &[both(), both()].concat()).fine();
+    // And two files are two programs.
+    let (a, b) = (room.file("a", &only_75()), room.file("b", &only_90));
+    run(&["verify", "--ptx=forbid", "--require-kernel=fill", &a, &b]).fine();
+}

@@ -17,6 +17,7 @@ use super::junit;
 use super::origin::{self, Origins};
 use super::policy::Policy;
 use super::rules::Rules;
+use super::uneven;
 use crate::cli::{VerifyArgs, VerifyFormat};
 use crate::failure::{clean, list, prefix, Complaint};
 use crate::gather::{File, Inputs};
@@ -110,6 +111,7 @@ impl Verdict {
             files: named,
         };
         verdict.breaches.extend(asked.breaches(&all));
+        verdict.notes.extend(uneven::notes(&all));
         let patterns = policy.exceptions.iter().map(|e| e.path.as_str());
         for pattern in patterns.chain(origin::allowed(args).map(String::as_str)) {
             if !verdict
