@@ -88,7 +88,8 @@ fn ptx_in_the_data_of_a_library_is_found() {
         "mend:   set `ptx = \"embed\"` on //tests/failures:carries_ptx_in_data, or remove",
         "audit_exceptions = {\"//tests/failures:ptx_in_data\": \"...\"}",
     ];
-    check(target, target, 1, &says);
+    let said = check(target, target, 1, &says);
+    assert!(!said.contains(".rmeta"), "{said}");
 }
 
 #[test]

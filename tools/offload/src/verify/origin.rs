@@ -75,9 +75,13 @@ impl Origins {
     /// The first that has the image.
     pub fn of(&self, wanted: Identity) -> Option<Source> {
         self.0.iter().find_map(|(target, file)| {
-            let mut images = file.images.iter();
-            let (found, _) =
-                images.find(|(_, identity)| wanted.is_some() && *identity == wanted)?;
+            let same = |(_, identity): &&(Image, Identity)| wanted.is_some() && *identity == wanted;
+            // rustc keeps constants in its metadata too, which is not what gets linked.
+            let (found, _) = file
+                .images
+                .iter()
+                .filter(same)
+                .max_by_key(|(image, _)| !in_metadata(image))?;
             let name = file.path.file_name().unwrap_or(file.path.as_os_str());
             let names = found.location.member.iter().map(String::as_str);
             let names: Vec<String> = std::iter::once(&*name.to_string_lossy())
@@ -90,4 +94,9 @@ impl Origins {
             })
         })
     }
+}
+
+fn in_metadata(image: &Image) -> bool {
+    let member = image.location.member.last();
+    member.is_some_and(|name| name.ends_with(".rmeta"))
 }
