@@ -81,7 +81,7 @@ fn dispatch(
     match cli.command {
         Command::Check(args) => check::run(&args),
         Command::Pack(args) => pack::run(&args),
-        Command::Link(args) => link::run(&args),
+        Command::Link(args) => link::run(&args, err),
         Command::Inspect(args) => inspect::run(&args, out, err),
         Command::Extract(args) => extract::run(&args, out, err),
         Command::Diff(args) => diff::run(&args, out, err),

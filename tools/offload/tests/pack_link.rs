@@ -190,3 +190,55 @@ fn what_is_no_packed_file_is_not_linked() {
     }
     assert_eq!(room.names(), ["input"]);
 }
+
+#[test]
+fn what_forbids_ptx_is_not_linked_with_any() {
+    let room = Room::new();
+    let pack = |name: &str, policy: &str, images: &[String]| {
+        let (policy, output) = (format!("--policy={policy}"), room.output(name));
+        let mut args = vec!["pack", "--label=//x:y", &policy, &output];
+        args.extend(images.iter().map(String::as_str));
+        run(&args).fine();
+        room.path(name).display().to_string()
+    };
+    let cubin = image(&room, "cubin", "sm_90", "c", SM_90);
+    let ptx = image(&room, "ptx", "sm_70", "p", TINY_PTX);
+    let forbid = pack("forbid.offload", "forbid", std::slice::from_ref(&cubin));
+    let embed = pack("embed.offload", "embed", &[ptx, cubin.clone()]);
+    let without = pack("without.offload", "embed", &[cubin]);
+    let output = room.output("images.o");
+    let link = |inputs: &[&str]| {
+        let inputs = inputs.iter().flat_map(|input| ["--input", input]);
+        let args: Vec<&str> = ["link", "--label=//x:z", &output]
+            .into_iter()
+            .chain(inputs)
+            .collect();
+        run(&args)
+    };
+    for inputs in [[&*forbid, &embed], [&embed, &forbid]] {
+        link(&inputs).says(
+            1,
+            &[
+                "//x:z: images that were packed under ptx = \"forbid\" would be linked with PTX",
+                "forbid.offload",
+                "found:  ptx for sm_70 in",
+                "embed.offload, packed under ptx = \"embed\"",
+                "mend:   pack both with the same policy",
+            ],
+        );
+        assert!(!room.path("images.o").exists());
+    }
+    // The policy alone is no PTX.
+    link(&[&forbid, &without]).fine();
+    link(&[&embed, &embed]).fine();
+    // One of LLVM's own, which knows no policies.
+    let foreign = room.file(
+        "llvm.offload",
+        include_bytes!("../../image/tests/data/llvm22.offload"),
+    );
+    link(&[&foreign]).says(
+        0,
+        &["llvm.offload has images that were packed without a policy"],
+    );
+    link(&[&forbid, &foreign]).says(1, &["packed under no policy"]);
+}
