@@ -4,6 +4,13 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
+pub use offload_image::arch::Suffix;
+use offload_image::fatbin::{write, EntryKind, NewEntry};
+use offload_image::image::Compression;
+use offload_image::select::PtxIsa;
+use offload_image::target::Sm;
+use serde_json::Value;
+
 pub const TINY_PTX: &[u8] = include_bytes!("../../../image/tests/data/tiny.ptx");
 pub const SM_75: &[u8] = include_bytes!("../../../image/tests/data/sm_75.old.cubin");
 pub const SM_90: &[u8] = include_bytes!("../../../image/tests/data/sm_90.new.cubin");
@@ -115,4 +122,45 @@ pub fn images(path: &Path) -> Vec<serde_json::Value> {
     let report: serde_json::Value = serde_json::from_str(&ran.out).unwrap();
     assert_eq!(report["schema"], 1);
     report["files"][0]["images"].as_array().unwrap().clone()
+}
+
+pub fn entry(number: u32, suffix: Suffix, cubin: &'static [u8]) -> NewEntry<'static> {
+    NewEntry {
+        kind: EntryKind::Cubin,
+        sm: Sm { number, suffix },
+        version: PtxIsa { major: 1, minor: 8 },
+        compression: Compression::None,
+        unpacked_size: 0,
+        payload: cubin,
+    }
+}
+
+pub fn both() -> Vec<u8> {
+    write(&[
+        entry(75, Suffix::Plain, SM_75),
+        entry(90, Suffix::Plain, SM_90),
+    ])
+}
+
+pub fn only_75() -> Vec<u8> {
+    write(&[entry(75, Suffix::Plain, SM_75)])
+}
+
+pub fn verify_json(args: &[&str]) -> (u8, Value) {
+    let args: Vec<&str> = ["verify", "--format=json"]
+        .iter()
+        .chain(args)
+        .copied()
+        .collect();
+    let ran = run(&args);
+    (ran.code, serde_json::from_str(&ran.out).unwrap())
+}
+
+/// The rules that are breached, in order.
+pub fn rules(report: &Value) -> Vec<&str> {
+    let breaches = report["breaches"].as_array().unwrap();
+    breaches
+        .iter()
+        .map(|b| b["rule"].as_str().unwrap())
+        .collect()
 }

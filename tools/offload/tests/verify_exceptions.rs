@@ -1,0 +1,176 @@
+//! `offload verify`: policy files, and what they and build targets let through.
+
+mod common;
+use common::*;
+use serde_json::{json, Value};
+
+#[test]
+fn a_policy_file_with_exceptions() {
+    let room = Room::new();
+    std::fs::create_dir_all(room.path("dist/vendor")).unwrap();
+    room.file("dist/vendor/v.o", HOST);
+    room.file("dist/ours.cubin", SM_90);
+    room.file("dist/README.md", b"no code");
+    let dist = room.path("dist").display().to_string();
+    let policy = room.file(
+        "policy.toml",
+        br#"
+            ptx = "forbid"
+            [[exceptions]]
+            path = "vendor/*.o"
+            reason = "compiled by the vendor, ticket 7"
+            ptx = "embed"
+            [[exceptions]]
+            path = "nothing/*"
+            reason = "gone"
+            ptx = "embed"
+        "#,
+    );
+    let flag = format!("--policy={policy}");
+    let (code, report) = verify_json(&[&flag, &dist]);
+    assert_eq!((code, &report["ok"]), (0, &json!(true)));
+    assert_eq!(
+        report["exceptions"],
+        json!([{
+            "path": format!("{dist}/vendor/v.o"),
+            "pattern": "vendor/*.o",
+            "reason": "compiled by the vendor, ticket 7"
+        }])
+    );
+    assert_eq!(
+        report["notes"],
+        json!(["the exception for `nothing/*` came into use nowhere"])
+    );
+    let states: Vec<&str> = report["files"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|file| file["state"].as_str().unwrap())
+        .collect();
+    assert_eq!(states, ["not_binary", "images", "images"]);
+    let ran = run(&["verify", &flag, &dist]);
+    ran.says(
+        0,
+        &[
+            "exception for",
+            "vendor/v.o (vendor/*.o): compiled by the vendor, ticket 7",
+        ],
+    );
+    // The same file in another place does not come under it.
+    room.file("dist/v.o", HOST);
+    let (code, report) = verify_json(&[&flag, &dist]);
+    assert_eq!((code, rules(&report).len()), (1, 4));
+    // The command line stands in for the file, not for its exceptions.
+    run(&["verify", "--ptx=only", &flag, &dist]).says(1, &["PTX and no cubin"]);
+    let wrong = room.file("wrong.toml", b"ptx = \"never\"");
+    run(&["verify", &format!("--policy={wrong}"), &dist])
+        .says(3, &["wrong.toml: no policy: unknown PTX policy `never`"]);
+}
+
+#[test]
+fn members_of_archives_have_rules_of_their_own() {
+    let room = Room::new();
+    let mut zip = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
+    for (name, bytes) in [
+        ("pkg/vendor/v.o", HOST),
+        ("pkg/ours.o", PLAIN),
+        ("pkg/c.cubin", SM_90),
+    ] {
+        zip.start_file(name, zip::write::SimpleFileOptions::default())
+            .unwrap();
+        std::io::Write::write_all(&mut zip, bytes).unwrap();
+    }
+    let wheel = room.file("w.whl", zip.finish().unwrap().get_ref());
+    run(&["verify", "--ptx=forbid", &wheel]).says(1, &["in pkg/vendor/v.o: .nv_fatbin @ 0x"]);
+    let policy = room.file(
+        "policy.json",
+        br#"{"ptx": "forbid", "exceptions":
+             [{"path": "pkg/vendor/*", "reason": "theirs", "ptx": "embed"}]}"#,
+    );
+    let (code, report) = verify_json(&[&format!("--policy={policy}"), &wheel]);
+    assert_eq!(code, 0, "{report:#}");
+    assert_eq!(
+        report["exceptions"][0]["path"],
+        json!(format!("{wheel}/pkg/vendor/v.o"))
+    );
+    // What all images take together is asked of the archive, and of no member.
+    let limit = |path: &str| {
+        let text = format!(
+            r#"{{"max-total-bytes": 100, "exceptions":
+                 [{{"path": "{path}", "reason": "large", "max-total-bytes": 1000000}}]}}"#
+        );
+        let policy = room.file("limit.json", text.as_bytes());
+        verify_json(&[&format!("--policy={policy}"), &wheel])
+    };
+    let (code, report) = limit("*.whl");
+    assert_eq!((code, &report["notes"]), (0, &json!([])));
+    assert_eq!(report["exceptions"].as_array().unwrap().len(), 1);
+    assert_eq!(report["exceptions"][0]["path"], json!(wheel));
+    let (code, report) = limit("*.whl/**");
+    assert_eq!((code, rules(&report)), (1, vec!["max-total-bytes"]));
+}
+
+#[test]
+fn images_are_told_with_the_target_they_came_from() {
+    let room = Room::new();
+    let program = room.file("program", HOST);
+    let member = format!(
+        "{:16}{:12}{:6}{:6}{:8}{:<10}`\n",
+        "kernel.o/",
+        0,
+        0,
+        0,
+        644,
+        HOST.len()
+    );
+    let archive = [b"!<arch>\n", member.as_bytes(), HOST].concat();
+    let archive = room.file("libgpu.a", &archive);
+    let plain = room.file("libplain.a", PLAIN);
+    let verify = |more: &[&str]| {
+        let origins = [
+            "--origin",
+            "//plain",
+            &plain,
+            "--origin",
+            "@gpu//:lib",
+            &archive,
+        ];
+        let args = [
+            &["verify", "--ptx=forbid"],
+            &origins[..],
+            more,
+            &[&*program],
+        ];
+        run(&args.concat())
+    };
+    let ran = verify(&[]);
+    ran.says(
+        1,
+        &[
+            "; from @gpu//:lib (libgpu.a: kernel.o)",
+            "audit_exceptions = {\"@gpu//:lib\": \"...\"}",
+        ],
+    );
+    assert!(!ran.err.contains("//plain"), "{}", ran.err);
+    let stamp = room.output("stamp");
+    let ran = verify(&["--allow", "@gpu//:lib", "theirs, ticket 9", &stamp]);
+    ran.says(0, &["exception for", "theirs, ticket 9"]);
+    let stamp: Value = serde_json::from_slice(&room.read("stamp")).unwrap();
+    assert_eq!(stamp["exceptions"][0]["pattern"], "@gpu//:lib");
+    assert_eq!(stamp["exceptions"][0]["reason"], "theirs, ticket 9");
+    // It lets through what is its own, and nothing else.
+    let ran = verify(&["--allow", "//plain", "no reason"]);
+    ran.says(
+        1,
+        &[
+            "the exception for `//plain` came into use nowhere",
+            "is breached by",
+        ],
+    );
+    let other = String::from_utf8(TINY_PTX.to_vec())
+        .unwrap()
+        .replace("ret;", "ret;  ");
+    let ptx = room.file("p.ptx", other.as_bytes());
+    let ran = verify(&["--allow", "@gpu//:lib", "theirs", &ptx]);
+    ran.says(1, &["p.ptx", "exception for"]);
+}
