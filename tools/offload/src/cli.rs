@@ -157,7 +157,7 @@ pub struct ExtractArgs {
     #[arg(long = "kind", value_name = "KIND")]
     pub kinds: Vec<FoundKind>,
     /// Only images for this architecture; may be given several times
-    #[arg(long = "arch", value_name = "ARCH", value_parser = crate::verify::target)]
+    #[arg(long = "arch", value_name = "ARCH", value_parser = crate::verify::parse_target)]
     pub archs: Vec<Target>,
     /// How to print what was written: a table for people, or JSON
     #[arg(long, default_value = "table")]
@@ -200,7 +200,7 @@ pub struct VerifyArgs {
     #[arg(long = "require-images", value_name = "FILE")]
     pub images: Vec<PathBuf>,
     /// An architecture that no image may be for; may be given several times
-    #[arg(long = "forbid-arch", value_name = "ARCH", value_parser = crate::verify::target)]
+    #[arg(long = "forbid-arch", value_name = "ARCH", value_parser = crate::verify::parse_target)]
     pub forbid_archs: Vec<Target>,
     /// A text that no image may have in it when unpacked, such as a build machine's path; may be
     /// given several times

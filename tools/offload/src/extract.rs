@@ -89,7 +89,9 @@ fn leave_out(inputs: &mut Inputs, output: &Path) {
 fn asked_for(args: &ExtractArgs, image: &Image) -> bool {
     let of_kind = args.kinds.is_empty() || args.kinds.contains(&FoundKind::of(image.kind));
     let of_arch = || {
-        let arch = image.arch().and_then(|a| crate::verify::target(&a).ok());
+        let arch = image
+            .arch()
+            .and_then(|a| crate::verify::parse_target(&a).ok());
         arch.is_some_and(|arch| args.archs.iter().any(|asked| asked.includes(&arch)))
     };
     of_kind && (args.archs.is_empty() || of_arch())

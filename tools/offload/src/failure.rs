@@ -95,7 +95,7 @@ pub fn prefix(label: &str) -> String {
 }
 
 /// How a text names the target to change.
-pub fn target(label: &str) -> String {
+pub fn named(label: &str) -> String {
     if label.is_empty() {
         "the target".to_owned()
     } else {

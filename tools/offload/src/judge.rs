@@ -8,7 +8,7 @@ use offload_image::image::{Content, Kind};
 use offload_image::near::nearest;
 use offload_image::target::Target;
 
-use crate::failure::{list, prefix, target as named, Complaint, Failure};
+use crate::failure::{list, named, prefix, Complaint, Failure};
 
 /// What somebody declared about an image.
 pub struct Declared<'a> {

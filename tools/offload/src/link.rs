@@ -10,7 +10,7 @@ use offload_image::policy::PtxPolicy;
 use offload_image::relocatable;
 
 use crate::cli::LinkArgs;
-use crate::failure::{clean, prefix, target as named, Complaint, Failure, Outcome};
+use crate::failure::{clean, named, prefix, Complaint, Failure, Outcome};
 use crate::files;
 
 pub fn run(args: &LinkArgs, err: &mut dyn Write) -> Outcome {

@@ -10,7 +10,7 @@ use offload_image::policy::PtxPolicy;
 use offload_image::target::Target;
 
 use crate::cli::{ImageKind, PackArgs};
-use crate::failure::{prefix, target as named, Complaint, Failure, Outcome};
+use crate::failure::{named, prefix, Complaint, Failure, Outcome};
 use crate::files;
 use crate::judge::{judge, Declared};
 use crate::meta::Meta;

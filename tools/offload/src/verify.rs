@@ -29,7 +29,7 @@ use crate::meta::SCHEMA;
 use crate::report::ImageReport;
 use crate::table::summary;
 
-pub use self::rules::target;
+pub use self::rules::parse_target;
 
 use self::held::Wanted;
 use self::image::{Seen, TextHit};

@@ -17,8 +17,8 @@ use offload_image::target::{Gfx, Mode, Target};
 use super::breach::{Breach, Rule};
 use super::container::groups;
 use super::image::Found;
-use super::rules::{target as parse_target, Rules};
-use crate::failure::{list, prefix, target as named, Complaint};
+use super::rules::{parse_target, Rules};
+use crate::failure::{list, named, prefix, Complaint};
 use crate::table::place_at;
 
 /// What is asked of the run as a whole.

@@ -6,8 +6,8 @@ use offload_image::policy::PtxPolicy;
 
 use super::breach::{Breach, Rule};
 use super::origin::Identity;
-use super::rules::{target as parse_target, Rules};
-use crate::failure::{clean, prefix, target as named, Complaint};
+use super::rules::{parse_target, Rules};
+use crate::failure::{clean, named, prefix, Complaint};
 use crate::report::ImageReport;
 use crate::table::place;
 

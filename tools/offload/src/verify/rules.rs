@@ -70,7 +70,7 @@ impl Rules {
 }
 
 /// An architecture that images may have: NVIDIA's also by numbers that we do not build for.
-pub fn target(text: &str) -> Result<Target, String> {
+pub fn parse_target(text: &str) -> Result<Target, String> {
     match Sm::parse(text) {
         Some(sm) => Ok(Target::Sm(sm)),
         None => Target::parse(text).map_err(|error| error.to_string()),
@@ -89,7 +89,7 @@ fn text<'de, D: Deserializer<'de>, T: FromStr<Err = String>>(
 fn targets<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Vec<Target>>, D::Error> {
     let texts = Option::<Vec<String>>::deserialize(from)?;
     texts
-        .map(|texts| texts.iter().map(|text| target(text)).collect())
+        .map(|texts| texts.iter().map(|text| parse_target(text)).collect())
         .transpose()
         .map_err(serde::de::Error::custom)
 }
