@@ -53,7 +53,9 @@ def _audited_binary_impl(ctx):
     for target, reason in ctx.attr.audit_exceptions.items():
         if not reason.strip():
             fail("\n\n%s: in `audit_exceptions`: %s has no reason: say why its images may breach the policy\n" % (display(ctx.label), display(target.label)))
-        args.add_all(["--allow", display(target.label), reason])
+
+        # A line of the parameter file each.
+        args.add_all(["--allow", display(target.label), " ".join(reason.split("\n"))])
     args.add(ctx.executable.binary)
     run_offload(
         ctx,

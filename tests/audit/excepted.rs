@@ -11,6 +11,6 @@ fn the_report_keeps_the_reason() {
     let exceptions = report["exceptions"].as_array().unwrap();
     assert_eq!(exceptions.len(), 1, "{report:#}");
     assert_eq!(exceptions[0]["pattern"], "//tests/failures:ptx_in_data");
-    assert_eq!(exceptions[0]["reason"], "it is what this is about");
+    assert_eq!(exceptions[0]["reason"], "@reader: it is what this is about");
     assert_eq!(report["files"][0]["ptx"], 1);
 }

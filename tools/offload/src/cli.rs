@@ -221,7 +221,7 @@ pub struct VerifyArgs {
     pub origins: Vec<String>,
     /// A build target among the origins whose images may breach rules, and why; may be given several
     /// times
-    #[arg(long = "allow", num_args = 2, value_names = ["TARGET", "REASON"])]
+    #[arg(long = "allow", num_args = 2, allow_hyphen_values = true, value_names = ["TARGET", "REASON"])]
     pub allowed: Vec<String>,
     /// A file of rules and exceptions, in TOML or JSON; what is given here as well stands in for its
     #[arg(long, value_name = "FILE")]

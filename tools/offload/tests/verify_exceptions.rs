@@ -153,11 +153,11 @@ fn images_are_told_with_the_target_they_came_from() {
     );
     assert!(!ran.err.contains("//plain"), "{}", ran.err);
     let stamp = room.output("stamp");
-    let ran = verify(&["--allow", "@gpu//:lib", "theirs, ticket 9", &stamp]);
-    ran.says(0, &["exception for", "theirs, ticket 9"]);
+    let ran = verify(&["--allow", "@gpu//:lib", "@theirs, ticket 9", &stamp]);
+    ran.says(0, &["exception for", "@theirs, ticket 9"]);
     let stamp: Value = serde_json::from_slice(&room.read("stamp")).unwrap();
     assert_eq!(stamp["exceptions"][0]["pattern"], "@gpu//:lib");
-    assert_eq!(stamp["exceptions"][0]["reason"], "theirs, ticket 9");
+    assert_eq!(stamp["exceptions"][0]["reason"], "@theirs, ticket 9");
     // It lets through what is its own, and nothing else.
     let ran = verify(&["--allow", "//plain", "no reason"]);
     ran.says(
