@@ -8,8 +8,9 @@ use offload_image::bundle;
 use offload_image::fatbin::{self, EntryKind, NewEntry};
 use offload_image::image::Compression;
 use offload_image::offload_binary::{self, image_kind, offload_kind, NewImage};
+use offload_image::policy::PtxPolicy;
+use offload_image::ptx_isa::PtxIsa;
 use offload_image::relocatable::{self, Machine};
-use offload_image::select::PtxIsa;
 use offload_image::target::Sm;
 
 use crate::audit::{options, scanned};
@@ -87,7 +88,8 @@ fn host(take: &mut Take<'_>, image: &[u8]) -> Vec<u8> {
     let machine = take.one_of(&[Machine::X86_64, Machine::Aarch64]);
     let object = |binaries: &[&[u8]]| {
         let mut out = Vec::new();
-        relocatable::write(&mut out, machine, binaries).expect("memory takes it");
+        relocatable::write(&mut out, machine, binaries, &[PtxPolicy::Forbid])
+            .expect("memory takes it");
         out
     };
     match take.u8() % 3 {

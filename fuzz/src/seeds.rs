@@ -9,6 +9,7 @@ use flate2::write::ZlibEncoder;
 use offload_audit::unpack::zstd_frame;
 use offload_image::bundle;
 use offload_image::offload_binary::{self, image_kind, offload_kind, NewImage};
+use offload_image::policy::PtxPolicy;
 use offload_image::relocatable::{self, Machine};
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
@@ -51,7 +52,7 @@ fn around(ptx: &[u8]) -> io::Result<[(&'static str, Vec<u8>); 14]> {
         ("hipv4-amdgcn-amd-amdhsa--gfx90a", ptx),
     ]);
     let mut object = Vec::new();
-    relocatable::write(&mut object, Machine::X86_64, &[&one])?;
+    relocatable::write(&mut object, Machine::X86_64, &[&one], &[PtxPolicy::Embed])?;
     // For the decompressors: what to unpack as, the size, how much of it.
     let asked = |how: u8, packed: &[u8]| {
         let size = (ptx.len() as u16).to_le_bytes();

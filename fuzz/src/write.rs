@@ -8,8 +8,9 @@ use offload_image::elf::Elf;
 use offload_image::fatbin::{self, EntryKind, Fatbin, NewEntry};
 use offload_image::image::Compression;
 use offload_image::offload_binary::{self, NewImage, OffloadBinary};
+use offload_image::policy::PtxPolicy;
+use offload_image::ptx_isa::PtxIsa;
 use offload_image::relocatable::{self, Machine};
-use offload_image::select::PtxIsa;
 use offload_image::target::Sm;
 
 use crate::take::Take;
@@ -144,7 +145,7 @@ pub fn relocatable(data: &[u8]) {
     let (machine, number) = take.one_of(&[(Machine::X86_64, 62), (Machine::Aarch64, 183)]);
     let binaries = take.list(Take::blob);
     let mut out = Vec::new();
-    relocatable::write(&mut out, machine, &binaries).expect("memory takes it");
+    relocatable::write(&mut out, machine, &binaries, &[PtxPolicy::Only]).expect("memory takes it");
     let elf = Elf::parse(Bytes::new(&out)).expect("an object");
     assert_eq!((elf.machine, elf.extent()), (number, out.len() as u64));
     let section = |name: &str| {

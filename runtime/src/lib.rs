@@ -49,7 +49,7 @@ pub use kernel::{Dim, Kernel};
 pub use module::Module;
 pub use offload_image::image::Kind;
 pub use offload_image::policy::PtxPolicy;
-pub use offload_image::select::PtxIsa;
+pub use offload_image::ptx_isa::PtxIsa;
 
 /// The images linked into the program or shared library that this line is compiled into:
 /// `Result<Images<'static>, Error>`.

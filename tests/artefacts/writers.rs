@@ -8,7 +8,7 @@ use offload_image::bundle;
 use offload_image::fatbin::{self, EntryKind, NewEntry};
 use offload_image::image::Compression;
 use offload_image::offload_binary::{self, image_kind, offload_kind, NewImage};
-use offload_image::select::PtxIsa;
+use offload_image::ptx_isa::PtxIsa;
 use offload_image::target::Sm;
 use support::{images, kinds, path, paths, scratch, stdout};
 

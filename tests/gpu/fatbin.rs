@@ -10,7 +10,7 @@ use offload_audit::unpack::zstd_frame;
 use offload_image::bytes::Bytes;
 use offload_image::fatbin::{write, EntryKind, NewEntry};
 use offload_image::image::{Compression, Content};
-use offload_image::select::PtxIsa;
+use offload_image::ptx_isa::PtxIsa;
 use offload_image::target::Sm;
 
 /// What fatbinary writes for cubins.

@@ -6,13 +6,12 @@
 mod api;
 mod codes;
 mod context;
-mod ptx;
 
 use crate::backend::{Backend, Context};
 use crate::error::Error;
 use api::Api;
 use context::CudaContext;
-use offload_image::select;
+use offload_image::{ptx_isa, select};
 use std::ffi::{c_char, c_int};
 use std::sync::Arc;
 
@@ -66,7 +65,7 @@ impl Backend for CudaDevice {
         Ok(select::Device::Nvidia {
             major: attribute(CAPABILITY_MAJOR)?,
             minor: attribute(CAPABILITY_MINOR)?,
-            max_ptx: ptx::newest(self.cuda),
+            max_ptx: ptx_isa::newest_of_cuda(self.cuda),
         })
     }
 

@@ -31,7 +31,7 @@ impl Fake {
             target: Ok(select::Device::Nvidia {
                 major,
                 minor,
-                max_ptx: Some(select::PtxIsa { major: 9, minor: 0 }),
+                max_ptx: Some(offload_image::ptx_isa::PtxIsa { major: 9, minor: 0 }),
             }),
             kernels: vec!["saxpy"],
             parameter_sizes: None,

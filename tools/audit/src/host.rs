@@ -5,7 +5,7 @@ use object::read::macho::{FatArch, MachOFatFile32, MachOFatFile64};
 use object::{FileKind, Object, ObjectSection};
 use offload_image::bytes::Bytes;
 use offload_image::elf::{Elf, SHT_LLVM_OFFLOADING};
-use offload_image::{bundle, Error, Result};
+use offload_image::{bundle, relocatable, Error, Result};
 
 use crate::gpu::Stopped;
 use crate::place::Place;
@@ -24,6 +24,8 @@ pub(crate) struct Host<'a> {
     pub sections: Vec<Section<'a>>,
     /// What it says of GPU code in other places.
     pub hints: Vec<String>,
+    /// The PTX policies in its notes.
+    pub policies: Vec<String>,
 }
 
 /// One section.
@@ -70,6 +72,7 @@ impl<'a> Host<'a> {
             bytes,
             sections: Vec::new(),
             hints: Vec::new(),
+            policies: Vec::new(),
         }
     }
 
@@ -87,6 +90,8 @@ impl<'a> Host<'a> {
             bytes: elf.bytes,
             sections: sections.collect(),
             hints: hints::of_elf(elf),
+            // Notes of others may be anything: what cannot be read says nothing.
+            policies: relocatable::noted_policies(elf).unwrap_or_default(),
         }
     }
 
@@ -133,6 +138,7 @@ impl<'a> Host<'a> {
             bytes,
             sections,
             hints: hints::of_object(&file),
+            policies: Vec::new(),
         })
     }
 
@@ -183,6 +189,7 @@ impl Walker<'_> {
     pub fn host(&mut self, host: &Host<'_>, place: &Place) -> Seen {
         let inner = place.inside(host.format);
         let before = self.told();
+        self.policies.extend_from_slice(&host.policies);
         let mut claimed = Vec::new();
         let mut budget = host.bytes.len();
         for section in &host.sections {

@@ -2,7 +2,7 @@
 
 use offload_image::arch::Suffix;
 use offload_image::image::{Compression, Content, Kind};
-use offload_image::select::PtxIsa;
+use offload_image::ptx_isa::PtxIsa;
 use offload_image::target::{Sm, Target};
 
 /// Where an image was found.

@@ -87,6 +87,8 @@ pub struct Member {
     pub format: &'static str,
     /// What it holds.
     pub state: State,
+    /// The PTX policies in its notes: what images in it were built under, by their own word.
+    pub policies: Vec<String>,
     /// How many images are in it.
     pub images: usize,
     /// How many faults are in it.

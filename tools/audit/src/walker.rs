@@ -35,6 +35,8 @@ pub(crate) struct Walker<'s> {
     left: u64,
     images: usize,
     problems: usize,
+    /// Those in the notes of the file or member that is walked.
+    pub policies: Vec<String>,
 }
 
 impl<'s> Walker<'s> {
@@ -46,12 +48,14 @@ impl<'s> Walker<'s> {
             left: options.limits.max_total,
             images: 0,
             problems: 0,
+            policies: Vec::new(),
         }
     }
 
     /// Walks a file or a member, and tells what it is.
     pub fn unit(&mut self, bytes: Bytes<'_>, place: &Place) -> State {
         let before = (self.images, self.problems);
+        let around = std::mem::take(&mut self.policies);
         let walked = self.any(bytes, place);
         let images = self.images - before.0;
         let seen = match walked {
@@ -80,6 +84,7 @@ impl<'s> Walker<'s> {
             state: state.clone(),
             images,
             problems,
+            policies: std::mem::replace(&mut self.policies, around),
         });
         state
     }
@@ -97,6 +102,7 @@ impl<'s> Walker<'s> {
             left: self.left,
             images: self.images,
             problems: self.problems,
+            policies: Vec::new(),
         };
         let state = inner.unit(Bytes::new(file.bytes()), place);
         let (left, images, problems) = (inner.left, inner.images, inner.problems);

@@ -17,7 +17,7 @@ pub const EM_AMDGPU: u16 = 224;
 pub const SHT_LLVM_OFFLOADING: u32 = 0x6fff_4c0b;
 
 const SHT_SYMTAB: u32 = 2;
-const SHT_NOTE: u32 = 7;
+pub(crate) const SHT_NOTE: u32 = 7;
 const SHT_NOBITS: u32 = 8;
 const SHT_DYNSYM: u32 = 11;
 /// Cubins have types of their own for memory that takes no room in the file: global, local and

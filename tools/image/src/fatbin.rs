@@ -7,7 +7,7 @@ use crate::arch::Suffix;
 use crate::bytes::Bytes;
 use crate::error::{Error, Result};
 use crate::image::Compression;
-use crate::select::PtxIsa;
+use crate::ptx_isa::PtxIsa;
 use crate::target::Sm;
 
 mod write;

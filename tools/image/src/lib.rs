@@ -6,6 +6,7 @@
 //!
 //! - [`image`] tells what an image is, by its own bytes.
 //! - [`arch`] is the table of GPU architectures, [`target`] one of them with its modes.
+//! - [`ptx_isa`] is the table of PTX versions and the drivers that compile them.
 //! - [`select`] ranks images for a device: the rules that the runtime follows.
 //! - [`offload_binary`], [`fatbin`], [`bundle`] and [`relocatable`] also write.
 //!
@@ -29,6 +30,7 @@ pub mod near;
 pub mod offload_binary;
 pub mod policy;
 pub mod ptx;
+pub mod ptx_isa;
 mod ptx_tokens;
 pub mod relocatable;
 pub mod select;

@@ -4,8 +4,8 @@
 //! anywhere. Source: NVIDIA's PTX ISA manual, "PTX module directives".
 
 use crate::error::{Error, Result};
+use crate::ptx_isa::PtxIsa;
 use crate::ptx_tokens::Tokens;
-use crate::select::PtxIsa;
 use crate::target::Sm;
 
 /// The directive that every module starts with, comments aside.

@@ -1,25 +1,35 @@
 //! Writes the relocatable object that puts images into a host program.
 //!
-//! Two sections, both allocated, read-only and marked to survive `--gc-sections`:
+//! Three sections, all allocated, read-only and marked to survive `--gc-sections`:
 //!
 //! - `.llvm.offloading` holds the binaries, with LLVM's own section type, so that LLVM's tools find
 //!   them in the linked program. GNU ld, gold and lld all keep the type (measured).
 //! - `offload_images` holds 16 bytes for each: the signed distance in bytes from the record to the
 //!   binary, and the binary's size. Its name is a C identifier, so linkers define
 //!   `__start_offload_images` and `__stop_offload_images` round the records of all objects.
+//! - `.note.offload` says which PTX policies the images were built under, so that the linked program
+//!   still says it to whoever reads no images: `readelf -n` shows it.
 //!
 //! The distance is relative to the record, so the linker computes it for good: the program has no
 //! load-time relocation for it and the pages stay shared. Source of the layout: the System V ABI.
 
 use std::io::{self, Write};
 
-use crate::elf::SHT_LLVM_OFFLOADING;
+use crate::elf::{Elf, Note, SHT_LLVM_OFFLOADING, SHT_NOTE};
+use crate::error::Result;
 use crate::offload_binary::ALIGN;
+use crate::policy::PtxPolicy;
 
 /// The section with the records.
 pub const RECORDS: &str = "offload_images";
 /// The section with the binaries.
 pub const IMAGES: &str = ".llvm.offloading";
+/// The section that says what the images were built under.
+const NOTE: &str = ".note.offload";
+/// The owner of our notes.
+pub const NOTE_OWNER: &[u8] = b"offload";
+/// The type of the note whose contents are the word of a PTX policy.
+pub const NT_PTX_POLICY: u32 = 1;
 /// The size of a record in bytes.
 pub const RECORD: u64 = 16;
 
@@ -80,11 +90,16 @@ impl Section<'_> {
     };
 }
 
-/// Writes the object for these binaries, with one record each, in order.
+/// Writes the object for these binaries, with one record each, in order, and one note for each policy.
 ///
 /// # Errors
 /// Only those of `out`.
-pub fn write(out: &mut dyn Write, machine: Machine, binaries: &[&[u8]]) -> io::Result<()> {
+pub fn write(
+    out: &mut dyn Write,
+    machine: Machine,
+    binaries: &[&[u8]],
+    policies: &[PtxPolicy],
+) -> io::Result<()> {
     let mut records = Vec::new();
     let mut relocations = Vec::new();
     let mut at = 0;
@@ -103,7 +118,8 @@ pub fn write(out: &mut dyn Write, machine: Machine, binaries: &[&[u8]]) -> io::R
     symbols.extend_from_slice(&[0, 0, 0, 0, 3, 0, 1, 0]);
     words(&mut symbols, &[0, 0]);
 
-    let sections = sections(at, &records, &relocations, &symbols);
+    let notes: Vec<u8> = policies.iter().flat_map(|policy| note(*policy)).collect();
+    let sections = sections(at, &records, &relocations, &symbols, &notes);
     let mut names = Vec::new();
     let mut name_at = Vec::new();
     for section in &sections {
@@ -134,7 +150,15 @@ pub fn write(out: &mut dyn Write, machine: Machine, binaries: &[&[u8]]) -> io::R
     for binary in binaries {
         padded(out, binary)?;
     }
-    for part in [&records[..], &relocations, &symbols, &[0], &names, &headers] {
+    for part in [
+        &records[..],
+        &relocations,
+        &symbols,
+        &[0],
+        &notes,
+        &names,
+        &headers,
+    ] {
         padded(out, part)?;
     }
     Ok(())
@@ -145,6 +169,7 @@ fn sections<'a>(
     records: &[u8],
     relocations: &[u8],
     symbols: &[u8],
+    notes: &[u8],
 ) -> Vec<Section<'a>> {
     let kept = SHF_ALLOC | SHF_GNU_RETAIN;
     vec![
@@ -194,6 +219,14 @@ fn sections<'a>(
             ..Section::NULL
         },
         Section {
+            name: NOTE,
+            kind: SHT_NOTE,
+            flags: kept,
+            align: 4,
+            size: notes.len() as u64,
+            ..Section::NULL
+        },
+        Section {
             name: ".shstrtab",
             kind: 3,
             align: 1,
@@ -207,6 +240,41 @@ fn sections<'a>(
             ..Section::NULL
         },
     ]
+}
+
+/// A note: the sizes of owner and contents, both with their NUL, the type, and both padded to four bytes.
+fn note(policy: PtxPolicy) -> Vec<u8> {
+    let padded = |text: &[u8]| {
+        let mut text = text.to_vec();
+        text.resize(text.len() / 4 * 4 + 4, 0);
+        text
+    };
+    let (owner, word) = (NOTE_OWNER, policy.name().as_bytes());
+    let sizes = [owner.len() + 1, word.len() + 1].map(|size| size as u32);
+    let mut out = Vec::new();
+    for number in [sizes[0], sizes[1], NT_PTX_POLICY] {
+        out.extend_from_slice(&number.to_le_bytes());
+    }
+    out.extend_from_slice(&padded(owner));
+    out.extend_from_slice(&padded(word));
+    out
+}
+
+/// The policies in the notes of an object, or of a program that it was linked into: words, of which some may
+/// be unknown here.
+///
+/// # Errors
+/// Malformed notes.
+pub fn noted_policies(elf: &Elf<'_>) -> Result<Vec<String>> {
+    let notes = elf.notes()?;
+    let ours = notes
+        .iter()
+        .filter(|note| note.owner == NOTE_OWNER && note.kind == NT_PTX_POLICY);
+    let word = |note: &Note<'_>| {
+        let text = note.desc.data();
+        String::from_utf8_lossy(text.strip_suffix(&[0]).unwrap_or(text)).into_owned()
+    };
+    Ok(ours.map(word).collect())
 }
 
 fn file_header(machine: Machine, section_table: u64, sections: u16) -> Vec<u8> {
@@ -248,14 +316,15 @@ fn align(length: u64) -> u64 {
 mod tests {
     use super::*;
     use crate::bytes::Bytes;
-    use crate::elf::Elf;
 
     #[test]
     fn a_record_for_each_binary() {
         for (machine, number, kind) in [(Machine::X86_64, 62, 24), (Machine::Aarch64, 183, 260)] {
             let mut out = Vec::new();
-            write(&mut out, machine, &[b"0123456789", b"abc"]).unwrap();
+            let policies = [PtxPolicy::Forbid, PtxPolicy::Only];
+            write(&mut out, machine, &[b"0123456789", b"abc"], &policies).unwrap();
             let elf = Elf::parse(Bytes::new(&out)).unwrap();
+            assert_eq!(noted_policies(&elf).unwrap(), ["forbid", "only"]);
             assert_eq!(elf.machine, number);
             let by_name = |name| {
                 elf.sections
@@ -285,7 +354,7 @@ mod tests {
     fn the_same_bytes_each_time() {
         let write = || {
             let mut out = Vec::new();
-            write(&mut out, Machine::X86_64, &[b"x"]).unwrap();
+            write(&mut out, Machine::X86_64, &[b"x"], &[]).unwrap();
             out
         };
         assert_eq!(write(), write());

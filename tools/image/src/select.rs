@@ -11,38 +11,10 @@
 //! LLVM's AMDGPU user guide.
 
 use std::cmp::Reverse;
-use std::fmt;
-use std::str::FromStr;
 
 use crate::arch::{family, Suffix};
+use crate::ptx_isa::PtxIsa;
 use crate::target::{Gfx, Mode, Sm, Target};
-
-/// A PTX ISA version, from `.version 7.0`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct PtxIsa {
-    /// Before the dot.
-    pub major: u16,
-    /// After the dot.
-    pub minor: u16,
-}
-
-impl fmt::Display for PtxIsa {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}.{}", self.major, self.minor)
-    }
-}
-
-impl FromStr for PtxIsa {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let (major, minor) = text.split_once('.').unwrap_or((text, ""));
-        match (major.parse(), minor.parse()) {
-            (Ok(major), Ok(minor)) => Ok(Self { major, minor }),
-            _ => Err(format!("`{text}` is no PTX ISA version: one is like 8.0")),
-        }
-    }
-}
 
 /// The GPU to find an image for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

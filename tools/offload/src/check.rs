@@ -1,5 +1,6 @@
 //! `offload check`: one image against its declaration.
 
+use crate::ceiling::Ceiling;
 use crate::cli::CheckArgs;
 use crate::failure::Outcome;
 use crate::files;
@@ -19,11 +20,13 @@ pub fn run(args: &CheckArgs) -> Outcome {
             kind,
             arch: &args.arch,
             kernels: &args.kernels,
+            ceilings: &Ceiling::all(args.max_ptx_isa, args.min_driver),
         },
         &bytes,
     )?;
     if let Some(output) = &args.output {
-        files::write_json(output, &Meta::new(kind, &args.arch, &bytes, &content))?;
+        let meta = Meta::new(kind, &args.arch, &bytes, &content, args.policy);
+        files::write_json(output, &meta)?;
     }
     Ok(0)
 }

@@ -7,8 +7,8 @@ use offload_audit::limits::Limits;
 use offload_audit::scan::{Options, Unpack};
 use offload_image::image::Kind;
 use offload_image::policy::PtxPolicy;
+use offload_image::ptx_isa::{Driver, PtxIsa};
 use offload_image::relocatable::Machine;
-use offload_image::select::PtxIsa;
 use offload_image::target::Target;
 
 #[derive(Parser)]
@@ -59,6 +59,15 @@ pub struct CheckArgs {
     /// A kernel that has to be exported; may be given several times
     #[arg(long = "kernel", value_name = "NAME")]
     pub kernels: Vec<String>,
+    /// What its target says about PTX: forbid, embed or only; goes with the image
+    #[arg(long)]
+    pub policy: Option<PtxPolicy>,
+    /// The newest PTX that it may be, such as 8.0
+    #[arg(long, value_name = "VERSION")]
+    pub max_ptx_isa: Option<PtxIsa>,
+    /// The oldest NVIDIA driver that has to compile it, if it is PTX, such as 535
+    #[arg(long, value_name = "VERSION")]
+    pub min_driver: Option<Driver>,
     /// Where to write what was found, as JSON
     #[arg(long, value_name = "META.json")]
     pub output: Option<PathBuf>,
@@ -212,9 +221,12 @@ pub struct VerifyArgs {
     /// How many bytes all images of a file may take, as stored
     #[arg(long, value_name = "BYTES")]
     pub max_total_bytes: Option<u64>,
-    /// The newest PTX that the driver it is for compiles, such as 8.0
+    /// The newest PTX that may be there, such as 8.0
     #[arg(long, value_name = "VERSION")]
     pub max_ptx_isa: Option<PtxIsa>,
+    /// The oldest NVIDIA driver that has to compile the PTX, such as 535
+    #[arg(long, value_name = "VERSION")]
+    pub min_driver: Option<Driver>,
     /// A file that the files were linked from, and its build target, which is told of images that came
     /// from it; may be given several times
     #[arg(long = "origin", num_args = 2, value_names = ["TARGET", "FILE"])]

@@ -6,8 +6,10 @@ use offload_image::arch::Vendor;
 use offload_image::bytes::Bytes;
 use offload_image::image::{Content, Kind};
 use offload_image::near::nearest;
+use offload_image::ptx::Ptx;
 use offload_image::target::Target;
 
+use crate::ceiling::{compiled_by, Ceiling};
 use crate::failure::{list, named, prefix, Complaint, Failure};
 
 /// What somebody declared about an image.
@@ -17,6 +19,8 @@ pub struct Declared<'a> {
     pub kind: Kind,
     pub arch: &'a Target,
     pub kernels: &'a [String],
+    /// The newest PTX that it may be.
+    pub ceilings: &'a [Ceiling],
 }
 
 /// Reads the image and compares. Every complaint is told, not only the first.
@@ -40,6 +44,7 @@ pub fn judge(declared: &Declared<'_>, bytes: &[u8]) -> Result<Content, Failure> 
     if content.kind() == declared.kind {
         complaints.extend(declared.arch_complaint(&content));
         complaints.extend(declared.kernel_complaints(&content));
+        complaints.extend(declared.isa_complaints(&content));
     } else {
         complaints.push(Complaint {
             what: format!("{subject}: the image is of another kind than declared"),
@@ -89,6 +94,21 @@ impl Declared<'_> {
                 self.arch
             ),
         })
+    }
+
+    fn isa_complaints(&self, content: &Content) -> Vec<Complaint> {
+        let Content::Ptx(Ptx { isa, .. }) = content else {
+            return Vec::new();
+        };
+        let below = self.ceilings.iter().filter(|c| c.is_below(*isa));
+        below
+            .map(|ceiling| Complaint {
+                what: format!("{}: the PTX is too new", self.subject()),
+                wanted: ceiling.wanted(),
+                found: format!("PTX ISA {isa}{}", compiled_by(*isa)),
+                mend: ceiling.mend(&named(self.label)),
+            })
+            .collect()
     }
 
     fn kernel_complaints(&self, content: &Content) -> Vec<Complaint> {

@@ -13,6 +13,7 @@
 #![forbid(unsafe_code)]
 
 mod archs;
+mod ceiling;
 mod check;
 mod cli;
 mod diff;
@@ -24,6 +25,7 @@ mod inspect;
 mod judge;
 mod link;
 mod meta;
+mod mixed;
 mod pack;
 mod params;
 mod report;

@@ -10,8 +10,9 @@ use offload_image::policy::PtxPolicy;
 use offload_image::relocatable;
 
 use crate::cli::LinkArgs;
-use crate::failure::{clean, named, prefix, Complaint, Failure, Outcome};
+use crate::failure::{clean, prefix, Complaint, Failure, Outcome};
 use crate::files;
+use crate::mixed::{self, Part};
 
 pub fn run(args: &LinkArgs, err: &mut dyn Write) -> Outcome {
     files::apart(&args.output, args.inputs.iter().map(PathBuf::as_path))?;
@@ -19,7 +20,7 @@ pub fn run(args: &LinkArgs, err: &mut dyn Write) -> Outcome {
     for path in &args.inputs {
         inputs.push((path.as_path(), files::read(path)?));
     }
-    let mut images = Vec::new();
+    let mut parts = Vec::new();
     for (path, bytes) in &inputs {
         let subject = format!("{}{}", prefix(&args.label), path.display());
         let binaries = OffloadBinary::parse_all(Bytes::new(bytes))
@@ -30,17 +31,17 @@ pub fn run(args: &LinkArgs, err: &mut dyn Write) -> Outcome {
             )));
         }
         let entries = binaries.iter().flat_map(|binary| &binary.entries);
-        images.extend(entries.filter_map(|entry| Linked::new(path, entry)));
+        parts.extend(entries.filter_map(|entry| part(path, entry)));
     }
-    let texts: Vec<String> = mixed(&args.label, &images)
+    let texts: Vec<String> = mixed::complaints(&args.label, &parts)
         .iter()
         .map(Complaint::to_string)
         .collect();
     if !texts.is_empty() {
         return Err(Failure::failed(texts));
     }
-    for path in without_policy(&images) {
-        let (label, path) = (prefix(&args.label), clean(&path.display().to_string()));
+    for path in without_policy(&parts) {
+        let (label, path) = (prefix(&args.label), clean(path));
         // Nobody may be reading, and the object is written all the same.
         let _ = writeln!(
             err,
@@ -48,73 +49,36 @@ pub fn run(args: &LinkArgs, err: &mut dyn Write) -> Outcome {
              may be mixed with is not known"
         );
     }
+    let mut policies: Vec<PtxPolicy> = parts.iter().filter_map(|part| part.policy).collect();
+    policies.sort();
+    policies.dedup();
     let binaries: Vec<&[u8]> = inputs.iter().map(|(_, bytes)| bytes.as_slice()).collect();
     files::write(&args.output, |out| {
-        relocatable::write(out, args.machine.machine(), &binaries)
+        relocatable::write(out, args.machine.machine(), &binaries, &policies)
     })?;
     Ok(0)
 }
 
-/// An image that is linked.
-struct Linked<'a> {
-    path: &'a Path,
-    ptx: bool,
-    arch: &'a str,
-    /// What it was packed under; `None` where nothing or nothing known is said.
-    policy: Option<PtxPolicy>,
-}
-
-impl<'a> Linked<'a> {
-    fn new(path: &'a Path, entry: &Entry<'a>) -> Option<Self> {
-        let kind = Content::parse(entry.image?).map(|content| content.kind());
-        Some(Self {
-            path,
-            // What cannot be read is what its pack says.
-            ptx: kind.map_or(entry.image_kind == image_kind::PTX, |k| k == Kind::Ptx),
-            arch: entry.get("arch").unwrap_or("?"),
-            policy: entry.get(PtxPolicy::KEY).and_then(|p| p.parse().ok()),
-        })
-    }
-}
-
-/// PTX beside images that were packed under `forbid`: wherever it was packed, and under whatever
-/// policy, they would be in one program.
-fn mixed(label: &str, images: &[Linked<'_>]) -> Vec<Complaint> {
-    let Some(forbids) = images
-        .iter()
-        .find(|image| image.policy == Some(PtxPolicy::Forbid))
-    else {
-        return Vec::new();
-    };
-    let forbids = clean(&forbids.path.display().to_string());
-    let ptx = images.iter().filter(|image| image.ptx);
-    ptx.map(|image| Complaint {
-        what: format!(
-            "{}images that were packed under ptx = \"forbid\" would be linked with PTX",
-            prefix(label)
-        ),
-        wanted: format!("no PTX beside the images of {forbids}"),
-        found: format!(
-            "ptx for {} in {}, packed under {}",
-            clean(image.arch),
-            clean(&image.path.display().to_string()),
-            image
-                .policy
-                .map_or_else(|| "no policy".to_owned(), |p| format!("ptx = \"{p}\""))
-        ),
-        mend: format!(
-            "pack both with the same policy: set the same `ptx` on what {} links",
-            named(label)
-        ),
+fn part(path: &Path, entry: &Entry<'_>) -> Option<Part> {
+    let kind = Content::parse(entry.image?).map(|content| content.kind());
+    Some(Part {
+        from: path.display().to_string(),
+        // What cannot be read is what its pack says.
+        kind: kind.unwrap_or(match entry.image_kind {
+            image_kind::PTX => Kind::Ptx,
+            image_kind::CUBIN => Kind::Cubin,
+            other => Kind::Unknown(other),
+        }),
+        arch: entry.get("arch").unwrap_or("?").to_owned(),
+        policy: entry.get(PtxPolicy::KEY).and_then(|p| p.parse().ok()),
     })
-    .collect()
 }
 
-fn without_policy<'a>(images: &[Linked<'a>]) -> Vec<&'a Path> {
-    let mut paths: Vec<&Path> = images
+fn without_policy(parts: &[Part]) -> Vec<&str> {
+    let mut paths: Vec<&str> = parts
         .iter()
-        .filter(|image| image.policy.is_none())
-        .map(|image| image.path)
+        .filter(|part| part.policy.is_none())
+        .map(|part| part.from.as_str())
         .collect();
     paths.dedup();
     paths

@@ -14,6 +14,7 @@ use crate::failure::{named, prefix, Complaint, Failure, Outcome};
 use crate::files;
 use crate::judge::{judge, Declared};
 use crate::meta::Meta;
+use crate::mixed::{self, Part};
 
 /// One `--image`.
 #[derive(Debug)]
@@ -28,11 +29,100 @@ struct Spec {
 struct Image {
     spec: Spec,
     data: Vec<u8>,
+    meta: Meta,
+    /// The stricter of the pack's policy and its own.
+    policy: PtxPolicy,
 }
 
 impl Image {
+    /// Reads an image and checks it, against its metadata too where that is given.
+    fn load(args: &PackArgs, spec: Spec) -> Result<Self, Failure> {
+        let data = files::read(&spec.file)?;
+        let declared = Declared {
+            label: &args.label,
+            path: &spec.file,
+            kind: spec.kind,
+            arch: &spec.arch,
+            kernels: &[],
+            ceilings: &[],
+        };
+        let subject = declared.subject();
+        let content = judge(&declared, &data)?;
+        let mut meta = Meta::new(spec.kind, &spec.arch, &data, &content, None);
+        if let Some(path) = &spec.meta {
+            let checked = Meta::read(path)?;
+            meta.policy = checked.policy;
+            if meta != checked {
+                let complaint = Complaint {
+                    what: format!("{subject}: it is not the image that was checked"),
+                    wanted: format!("{} {} {}", checked.kind, checked.arch, checked.sha256),
+                    found: format!("{} {} {}", meta.kind, meta.arch, meta.sha256),
+                    mend: format!("give the metadata of this image, not {}", path.display()),
+                };
+                return Err(failed(&[complaint]));
+            }
+        }
+        let own = meta.policy.unwrap_or(args.policy);
+        let Some(policy) = own.stricter(args.policy) else {
+            let complaint = Complaint {
+                what: format!("{subject}: no image can be under both policies"),
+                wanted: format!("an image that was built under ptx = \"{}\"", args.policy),
+                found: format!("one that was built under ptx = \"{own}\""),
+                mend: format!(
+                    "set the same `ptx` on {} and on the target of the image",
+                    named(&args.label)
+                ),
+            };
+            return Err(failed(&[complaint]));
+        };
+        Ok(Self {
+            spec,
+            data,
+            meta,
+            policy,
+        })
+    }
+
     fn key(&self) -> ((usize, String), Kind) {
         (self.spec.arch.rank(), self.spec.kind)
+    }
+
+    /// What it is beside the others, under the policy of its own target.
+    fn part(&self) -> Part {
+        Part {
+            from: self.spec.file.display().to_string(),
+            kind: self.spec.kind,
+            arch: self.meta.arch.clone(),
+            policy: self.meta.policy,
+        }
+    }
+
+    fn packed(&self) -> NewImage<'_> {
+        let (image_kind, offload_kind) = match self.spec.kind {
+            Kind::Cubin => (image_kind::CUBIN, offload_kind::CUDA),
+            Kind::Ptx => (image_kind::PTX, offload_kind::CUDA),
+            _ => (image_kind::OBJECT, offload_kind::HIP),
+        };
+        let mut strings = vec![
+            ("triple", self.spec.arch.vendor().triple()),
+            ("arch", self.meta.arch.as_str()),
+            (PtxPolicy::KEY, self.policy.name()),
+        ];
+        let of_ptx = [
+            ("ptx_isa", &self.meta.ptx_isa),
+            ("min_driver", &self.meta.min_driver),
+        ];
+        strings.extend(
+            of_ptx
+                .into_iter()
+                .filter_map(|(key, value)| Some((key, value.as_deref()?))),
+        );
+        NewImage {
+            image_kind,
+            offload_kind,
+            strings,
+            data: &self.data,
+        }
     }
 }
 
@@ -51,8 +141,14 @@ pub fn run(args: &PackArgs) -> Outcome {
     }
     let mut images = Vec::new();
     for spec in specs {
-        let data = load(args, &spec)?;
-        images.push(Image { spec, data });
+        images.push(Image::load(args, spec)?);
+    }
+    let complaints = mixed::complaints(
+        &args.label,
+        &images.iter().map(Image::part).collect::<Vec<_>>(),
+    );
+    if !complaints.is_empty() {
+        return Err(failed(&complaints));
     }
     // By content last, so that the order in which they were given does not show in the bytes.
     images.sort_by(|one, two| {
@@ -64,73 +160,15 @@ pub fn run(args: &PackArgs) -> Outcome {
     if !complaints.is_empty() {
         return Err(failed(&complaints));
     }
-    let archs: Vec<String> = images
-        .iter()
-        .map(|image| image.spec.arch.to_string())
-        .collect();
-    let images: Vec<NewImage<'_>> = images
-        .iter()
-        .zip(&archs)
-        .map(|(Image { spec, data }, arch)| {
-            let (image_kind, offload_kind) = match spec.kind {
-                Kind::Cubin => (image_kind::CUBIN, offload_kind::CUDA),
-                Kind::Ptx => (image_kind::PTX, offload_kind::CUDA),
-                _ => (image_kind::OBJECT, offload_kind::HIP),
-            };
-            NewImage {
-                image_kind,
-                offload_kind,
-                strings: vec![
-                    ("triple", spec.arch.vendor().triple()),
-                    ("arch", arch),
-                    (PtxPolicy::KEY, args.policy.name()),
-                ],
-                data,
-            }
-        })
-        .collect();
-    let packed = offload_binary::write(&images);
+    let packed: Vec<NewImage<'_>> = images.iter().map(Image::packed).collect();
+    let packed = offload_binary::write(&packed);
     files::write(&args.output, |out: &mut dyn Write| out.write_all(&packed))?;
     Ok(0)
 }
 
-/// Reads an image and checks it, against its metadata too where that is given.
-fn load(args: &PackArgs, spec: &Spec) -> Result<Vec<u8>, Failure> {
-    let bytes = files::read(&spec.file)?;
-    let declared = Declared {
-        label: &args.label,
-        path: &spec.file,
-        kind: spec.kind,
-        arch: &spec.arch,
-        kernels: &[],
-    };
-    let content = judge(&declared, &bytes)?;
-    if let Some(path) = &spec.meta {
-        let wanted = Meta::read(path)?;
-        let found = Meta::new(spec.kind, &spec.arch, &bytes, &content);
-        if wanted != found {
-            let complaint = Complaint {
-                what: format!(
-                    "{}: it is not the image that was checked",
-                    declared.subject()
-                ),
-                wanted: format!("{} {} {}", wanted.kind, wanted.arch, wanted.sha256),
-                found: format!("{} {} {}", found.kind, found.arch, found.sha256),
-                mend: format!("give the metadata of this image, not {}", path.display()),
-            };
-            return Err(Failure::failed(vec![complaint.to_string()]));
-        }
-    }
-    Ok(bytes)
-}
-
 fn policy_complaints(args: &PackArgs, specs: &[Spec]) -> Vec<Complaint> {
     let label = &args.label;
-    let refused = |spec: &&Spec| match args.policy {
-        PtxPolicy::Forbid => spec.kind == Kind::Ptx,
-        PtxPolicy::Only => spec.kind == Kind::Cubin,
-        PtxPolicy::Embed => false,
-    };
+    let refused = |spec: &&Spec| !args.policy.admits(spec.kind);
     specs
         .iter()
         .filter(refused)

@@ -5,6 +5,7 @@ use offload_audit::image::Image;
 use offload_audit::scan::{Member, State};
 use offload_image::arch::Suffix;
 use offload_image::image::{Compression, Content};
+use offload_image::ptx_isa::first_driver;
 use serde::Serialize;
 
 use crate::files::hex;
@@ -64,6 +65,8 @@ pub struct ImageReport {
     pub kernels: Option<Vec<String>>,
     pub ptx_isa: Option<String>,
     pub ptx_target: Option<String>,
+    /// The oldest NVIDIA driver that compiles it.
+    pub min_driver: Option<String>,
     pub policy: Option<String>,
 }
 
@@ -139,6 +142,10 @@ impl ImageReport {
                 Some(Content::Ptx(ptx)) => Some(ptx.target.clone()),
                 _ => None,
             },
+            min_driver: image
+                .ptx_isa()
+                .and_then(first_driver)
+                .map(|driver| driver.to_string()),
             policy: image.label.policy.clone(),
         }
     }

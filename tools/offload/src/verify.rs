@@ -8,6 +8,7 @@ mod image;
 mod junit;
 mod origin;
 mod policy;
+mod programs;
 mod rules;
 mod uneven;
 mod unique;
@@ -88,6 +89,7 @@ fn flags(args: &VerifyArgs) -> Keys {
         max_image_bytes: args.max_image_bytes,
         max_total_bytes: args.max_total_bytes,
         max_ptx_isa: args.max_ptx_isa,
+        min_driver: args.min_driver,
     }
 }
 

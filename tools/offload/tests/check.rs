@@ -34,6 +34,8 @@ fn what_is_declared_passes() {
         assert_eq!(meta["sha256"].as_str().unwrap().len(), 64);
         assert_eq!(meta["kernels"], serde_json::json!(["fill", "nothing"]));
         assert_eq!(meta["ptx_isa"].as_str(), isa);
+        assert_eq!(meta["min_driver"].as_str(), isa.map(|_| "450"));
+        assert_eq!(meta["policy"], serde_json::Value::Null);
     }
 }
 
@@ -110,4 +112,58 @@ fn names_that_are_none_are_wrong_usage() {
     ran.says(2, &["did you mean `sm_90`?"]);
     let (ran, _) = check("gfx90a", "cubin", GFX90A, &[]);
     ran.says(2, &["//x:y", "architecture of amd"]);
+}
+
+#[test]
+fn ptx_that_is_too_new_fails() {
+    let ptx = String::from_utf8(TINY_PTX.to_vec()).unwrap();
+    let ptx = |isa: &str| {
+        ptx.replace(".version 7.0", &format!(".version {isa}"))
+            .into_bytes()
+    };
+    let cubin = |flags: &[&str]| check("sm_90", "cubin", SM_90, flags).0;
+    let check = |bytes: &[u8], flags: &[&str]| check("sm_70", "ptx", bytes, flags).0;
+    for (isa, flags, says) in [
+        (
+            "9.9",
+            &["--max-ptx-isa=8.0"][..],
+            &[
+                "wanted: PTX ISA 8.0 at most",
+                "found:  PTX ISA 9.9, for no driver that is known",
+                "raise max_ptx_isa",
+            ][..],
+        ),
+        (
+            "8.3",
+            &["--min-driver=535.104.05"],
+            &[
+                "wanted: PTX ISA 8.2 at most, which driver 535 compiles",
+                "found:  PTX ISA 8.3, for driver 545 or newer",
+                "`ptx_archs` of //x:y",
+                "raise min_driver",
+            ],
+        ),
+        (
+            "8.3",
+            &["--min-driver=300"],
+            &["wanted: no PTX: what driver 300 compiles is not known"],
+        ),
+        (
+            "8.3",
+            &["--max-ptx-isa=8.2", "--min-driver=535"],
+            &["PTX ISA 8.2 at most\n", "driver 535"],
+        ),
+    ] {
+        check(&ptx(isa), flags).says(1, says);
+    }
+    for (isa, flags) in [
+        ("8.0", ["--max-ptx-isa=8.0", "--min-driver=525"]),
+        ("7.0", ["--max-ptx-isa=9.9", "--min-driver=450.36.06"]),
+    ] {
+        check(&ptx(isa), &flags).fine();
+    }
+    // Cubins need no compiler.
+    cubin(&["--max-ptx-isa=1.0", "--min-driver=300"]).fine();
+    check(&ptx("8.0"), &["--min-driver=r535"])
+        .says(2, &["`r535` is no version of the NVIDIA driver"]);
 }

@@ -155,6 +155,8 @@ fn where_an_image_lies_and_what_it_says() {
     );
     assert_eq!(ptx["container_offset"], 0);
     assert_eq!(ptx["ptx_target"], "sm_80");
+    // Its version, 8.8, came with CUDA 12.9.
+    assert_eq!(ptx["min_driver"], "575");
     assert_eq!(ptx["declared_arch"], "sm_80");
     assert_eq!(ptx["actual_arch"], "sm_80");
     assert_eq!(ptx["suffix"], "");
@@ -169,6 +171,7 @@ fn where_an_image_lies_and_what_it_says() {
     assert!(exact[0]["declared_arch"].is_null() && exact[0]["container_offset"].is_null());
     let gfx = images(room.file("g", GFX90A).as_ref());
     assert!(gfx[0]["suffix"].is_null() && gfx[0]["ptx_target"].is_null());
+    assert!(gfx[0]["min_driver"].is_null());
     // A label that lies.
     let mut bytes = RAW_FATBIN.to_vec();
     let at = bytes

@@ -219,11 +219,11 @@ fn what_forbids_ptx_is_not_linked_with_any() {
         link(&inputs).says(
             1,
             &[
-                "//x:z: images that were packed under ptx = \"forbid\" would be linked with PTX",
+                "//x:z: images that were built under ptx = \"forbid\" would be in one program with PTX",
                 "forbid.offload",
                 "found:  ptx for sm_70 in",
-                "embed.offload, packed under ptx = \"embed\"",
-                "mend:   pack both with the same policy",
+                "embed.offload, built under ptx = \"embed\"",
+                "mend:   build both under one policy: set the same `ptx` on the targets that //x:z",
             ],
         );
         assert!(!room.path("images.o").exists());
@@ -240,5 +240,94 @@ fn what_forbids_ptx_is_not_linked_with_any() {
         0,
         &["llvm.offload has images that were packed without a policy"],
     );
-    link(&[&forbid, &foreign]).says(1, &["packed under no policy"]);
+    link(&[&forbid, &foreign]).says(1, &["built under no policy"]);
+}
+
+/// `--image` of an image that was checked for a target with this policy.
+fn checked(room: &Room, policy: &str, kind: &str, arch: &str, bytes: &[u8]) -> String {
+    let name = format!("{policy}.{kind}.{arch}");
+    let file = room.file(&name, bytes);
+    let meta = format!("{file}.json");
+    run(&[
+        "check",
+        &format!("--arch={arch}"),
+        &format!("--kind={kind}"),
+        &format!("--policy={policy}"),
+        &format!("--output={meta}"),
+        &file,
+    ])
+    .fine();
+    format!("--image=kind={kind},arch={arch},file={file},meta={meta}")
+}
+
+#[test]
+fn the_policy_of_another_target_is_kept() {
+    let room = Room::new();
+    let output = room.output("images.offload");
+    let pack = |policy: &str, images: &[&String]| {
+        let policy = format!("--policy={policy}");
+        let mut args = vec!["pack", "--label=//x:y", &policy, &output];
+        args.extend(images.iter().map(|image| image.as_str()));
+        run(&args)
+    };
+    let policies = || -> Vec<String> {
+        let found = images(&room.path("images.offload"));
+        let policy = |image: &serde_json::Value| image["policy"].as_str().unwrap().to_owned();
+        found.iter().map(policy).collect()
+    };
+    let forbid = checked(&room, "forbid", "cubin", "sm_90", SM_90);
+    let embed = checked(&room, "embed", "cubin", "sm_75", SM_75);
+    let ptx = checked(&room, "embed", "ptx", "sm_70", TINY_PTX);
+    let only = checked(&room, "only", "ptx", "sm_70", TINY_PTX);
+
+    // A pack that allows more does not loosen what an image was built under.
+    pack("embed", &[&forbid, &embed]).fine();
+    assert_eq!(policies(), ["embed", "forbid"]);
+    pack("forbid", &[&forbid, &embed]).fine();
+    assert_eq!(policies(), ["forbid", "forbid"]);
+    pack("embed", &[&embed, &ptx]).fine();
+
+    for (images, says) in [
+        (
+            [&forbid, &ptx],
+            [
+                "ptx = \"forbid\" would be in one program with PTX",
+                "found:  ptx for sm_70 in",
+                "embed.ptx.sm_70, built under ptx = \"embed\"",
+            ],
+        ),
+        (
+            [&only, &embed],
+            [
+                "ptx = \"only\" would be in one program with cubins",
+                "found:  cubin for sm_75 in",
+                "embed.cubin.sm_75, built under ptx = \"embed\"",
+            ],
+        ),
+    ] {
+        let ran = pack("embed", &images);
+        ran.says(1, &says);
+        ran.says(1, &["//x:y", "mend:   build both under one policy"]);
+    }
+    pack("forbid", &[&only]).says(1, &["ptx = \"forbid\" does not allow this image"]);
+    let gfx = checked(&room, "only", "gfx", "gfx90a", GFX90A);
+    pack("forbid", &[&gfx]).says(
+        1,
+        &[
+            "no image can be under both policies",
+            "wanted: an image that was built under ptx = \"forbid\"",
+            "found:  one that was built under ptx = \"only\"",
+        ],
+    );
+}
+
+#[test]
+fn packed_ptx_says_who_compiles_it() {
+    let room = Room::new();
+    packed(&room);
+    let bytes = room.read("images.offload");
+    let text = |text: &[u8]| bytes.windows(text.len()).filter(|w| *w == text).count();
+    // PTX ISA 7.0, of CUDA 11.0; the cubin beside it needs no compiler.
+    assert_eq!(text(b"\x00ptx_isa\x007.0\x00min_driver\x00450\x00"), 1);
+    assert_eq!(text(b"min_driver"), 1);
 }

@@ -63,14 +63,27 @@ fn ptx_that_is_newer_than_the_driver() {
     verify("--max-ptx-isa=8.0", &new).says(
         1,
         &[
-            "is too new for the driver",
+            "is too new\n",
             "wanted: PTX ISA 8.0 at most",
             "PTX ISA 9.9",
+            ", for no driver that is known",
         ],
     );
     verify("--max-ptx-isa=8.0", &old).fine();
     verify("--max-ptx-isa=9.9", &new).fine();
     verify("--max-ptx-isa=8", &new).says(2, &["no PTX ISA version"]);
+    verify("--min-driver=575", &new).says(1, &["PTX ISA 8.8 at most, which driver 575 compiles"]);
+    verify("--min-driver=575", &old).fine();
+    verify("--min-driver=x", &old).says(2, &["no version of the NVIDIA driver"]);
+    let toml = room.file("policy.toml", b"min-driver = \"440.33\"");
+    run(&["verify", "--policy", &toml, &old]).says(
+        1,
+        &[
+            "PTX ISA 6.5 at most",
+            "PTX ISA 7.0",
+            "for driver 450 or newer",
+        ],
+    );
     // Its bytes decide, compressed or not, and not what the fatbin says of them.
     let label = (0x568 - 80) + 24;
     let mut older = SPEED_FATBIN.to_vec();

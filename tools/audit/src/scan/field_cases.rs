@@ -97,7 +97,7 @@ fn cubins_of_both_abis() {
     let entries = entries.map(|(sm, payload)| fatbin::NewEntry {
         kind: fatbin::EntryKind::Cubin,
         sm,
-        version: offload_image::select::PtxIsa { major: 1, minor: 8 },
+        version: offload_image::ptx_isa::PtxIsa { major: 1, minor: 8 },
         compression: offload_image::image::Compression::None,
         unpacked_size: payload.len() as u64,
         payload,

@@ -2,8 +2,9 @@ use offload_image::elf::{self, Elf};
 use offload_image::fatbin;
 use offload_image::image::{Compression, Kind};
 use offload_image::offload_binary::{self, image_kind, offload_kind, write, NewImage};
+use offload_image::policy::PtxPolicy;
+use offload_image::ptx_isa::PtxIsa;
 use offload_image::relocatable::{self, Machine};
-use offload_image::select::PtxIsa;
 use offload_image::target::Sm;
 
 use super::*;
@@ -112,7 +113,7 @@ pub(super) fn contents(bytes: &[u8]) -> Vec<Vec<u8>> {
 
 pub(super) fn object(binaries: &[&[u8]]) -> Vec<u8> {
     let mut out = Vec::new();
-    relocatable::write(&mut out, Machine::X86_64, binaries).unwrap();
+    relocatable::write(&mut out, Machine::X86_64, binaries, &[PtxPolicy::Forbid]).unwrap();
     out
 }
 

@@ -4,7 +4,7 @@ use super::{EntryKind, ENTRY_HEADER, FLAGS, FLAG_EXACT, FLAG_FAMILY, FLAG_LZ4, F
 use super::{HEADER, MAGIC};
 use crate::arch::Suffix;
 use crate::image::Compression;
-use crate::select::PtxIsa;
+use crate::ptx_isa::PtxIsa;
 use crate::target::Sm;
 
 /// The options block behind the header of PTX: fatbinary leaves its offset to a name that is empty.

@@ -18,6 +18,8 @@ pub enum Rule {
     Cubin,
     /// The policy that an image was packed under does not allow it.
     OwnPolicy,
+    /// The policy that other images of the program were built under does not allow it.
+    MixedPolicy,
     /// The policy that an image was packed under is none that is known.
     UnknownPolicy,
     /// The container names another architecture than the bytes.
@@ -30,6 +32,7 @@ pub enum Rule {
     MaxImageBytes,
     MaxTotalBytes,
     MaxPtxIsa,
+    MinDriver,
 }
 
 impl Rule {
@@ -40,6 +43,7 @@ impl Rule {
             Self::RelocatablePtx => "relocatable-ptx",
             Self::Cubin => "cubin",
             Self::OwnPolicy => "own-policy",
+            Self::MixedPolicy => "mixed-policy",
             Self::UnknownPolicy => "unknown-policy",
             Self::FalseLabel => "false-label",
             Self::RequireArch => "require-arch",
@@ -50,6 +54,7 @@ impl Rule {
             Self::MaxImageBytes => "max-image-bytes",
             Self::MaxTotalBytes => "max-total-bytes",
             Self::MaxPtxIsa => "max-ptx-isa",
+            Self::MinDriver => "min-driver",
         }
     }
 }

@@ -7,6 +7,7 @@ use offload_image::policy::PtxPolicy;
 use super::breach::{Breach, Rule};
 use super::origin::Identity;
 use super::rules::{parse_target, Rules};
+use crate::ceiling::{compiled_by, Ceiling};
 use crate::failure::{clean, named, prefix, Complaint};
 use crate::report::ImageReport;
 use crate::table::place;
@@ -20,6 +21,8 @@ pub struct Found<'a> {
     pub image: &'a Image,
     pub report: ImageReport,
     pub rules: &'a Rules,
+    /// What images of the same program were built under.
+    pub beside: &'a [PtxPolicy],
     pub seen: &'a Seen,
 }
 
@@ -73,6 +76,12 @@ impl Found<'_> {
         text
     }
 
+    /// Whether its container could tell a policy, and does not.
+    pub fn lacks_policy(&self) -> bool {
+        let container = self.report.container.as_deref().unwrap_or_default();
+        container.ends_with("offload_binary") && self.report.policy.is_none()
+    }
+
     /// Every breach by this image alone.
     pub fn breaches(&self) -> Vec<Breach> {
         let checks = [
@@ -80,9 +89,9 @@ impl Found<'_> {
             self.of_label(),
             self.of_forbidden_archs(),
             self.of_size(),
-            self.of_isa(),
         ];
         let mut breaches: Vec<Breach> = checks.into_iter().flatten().collect();
+        breaches.extend(self.of_isa());
         breaches.extend(self.of_texts());
         breaches
     }
@@ -122,14 +131,34 @@ impl Found<'_> {
                 ),
             ));
         }
-        match self.report.policy.as_deref()?.parse::<PtxPolicy>() {
-            Ok(own) => Some(self.breach(
+        let own = self.report.policy.as_deref().map(str::parse::<PtxPolicy>);
+        let refused_by = |policy: &PtxPolicy| Some((*policy, refused(*policy, kind)?));
+        match own {
+            Some(Ok(own)) if !own.admits(kind) => Some(self.breach(
                 Rule::OwnPolicy,
                 &format!("an image in {} breaches its own policy", self.path),
                 format!("{}, by the policy it was packed under", refused(own, kind)?),
                 "pack it anew with `offload pack`, which refuses this".to_owned(),
             )),
-            Err(unknown) => Some(self.breach(
+            None | Some(Ok(_)) => {
+                let (policy, wanted) = self.beside.iter().find_map(refused_by)?;
+                Some(self.breach(
+                    Rule::MixedPolicy,
+                    &format!(
+                        "{} has images that were built under ptx = \"{policy}\", and one that this does \
+                         not allow",
+                        self.path
+                    ),
+                    format!("{wanted}, beside images that were built under \"{policy}\""),
+                    format!(
+                        "set the same `ptx` on every target that {} links, or remove {}{}",
+                        named(self.label),
+                        self.origin(),
+                        self.without_it()
+                    ),
+                ))
+            }
+            Some(Err(unknown)) => Some(self.breach(
                 Rule::UnknownPolicy,
                 &format!(
                     "an image in {} has a policy that is not known: {}",
@@ -175,16 +204,28 @@ impl Found<'_> {
         })
     }
 
-    fn of_isa(&self) -> Option<Breach> {
-        let limit = self.rules.max_ptx_isa?;
-        (self.image.ptx_isa()? > limit).then(|| {
-            self.breach(
-                Rule::MaxPtxIsa,
-                &format!("PTX in {} is too new for the driver", self.path),
-                format!("PTX ISA {limit} at most"),
-                "compile it for an older PTX ISA, embed cubins, or raise max-ptx-isa".to_owned(),
-            )
-        })
+    fn of_isa(&self) -> Vec<Breach> {
+        let Some(isa) = self.image.ptx_isa() else {
+            return Vec::new();
+        };
+        let ceilings = Ceiling::all(self.rules.max_ptx_isa, self.rules.min_driver);
+        let below = ceilings.into_iter().filter(|c| c.is_below(isa));
+        below
+            .map(|ceiling| {
+                let rule = match ceiling {
+                    Ceiling::Isa(_) => Rule::MaxPtxIsa,
+                    Ceiling::Driver(_) => Rule::MinDriver,
+                };
+                let mut breach = self.breach(
+                    rule,
+                    &format!("PTX in {} is too new", self.path),
+                    ceiling.wanted(),
+                    ceiling.mend(&named(self.label)),
+                );
+                breach.complaint.found.push_str(&compiled_by(isa));
+                breach
+            })
+            .collect()
     }
 
     fn of_texts(&self) -> Vec<Breach> {
@@ -237,9 +278,9 @@ impl Found<'_> {
 
 /// What the policy wants instead, if it does not allow this kind.
 fn refused(policy: PtxPolicy, kind: Kind) -> Option<&'static str> {
-    match (policy, kind) {
-        (PtxPolicy::Forbid, Kind::Ptx) => Some("no PTX, in no container"),
-        (PtxPolicy::Only, Kind::Cubin) => Some("PTX and no cubin"),
-        _ => None,
-    }
+    let wanted = match kind {
+        Kind::Ptx => "no PTX, in no container",
+        _ => "PTX and no cubin",
+    };
+    (!policy.admits(kind)).then_some(wanted)
 }

@@ -3,7 +3,7 @@
 use std::str::FromStr;
 
 use offload_image::policy::PtxPolicy;
-use offload_image::select::PtxIsa;
+use offload_image::ptx_isa::{Driver, PtxIsa};
 use offload_image::target::{Sm, Target};
 use serde::{Deserialize, Deserializer};
 
@@ -23,6 +23,8 @@ pub struct Keys {
     pub max_total_bytes: Option<u64>,
     #[serde(deserialize_with = "text")]
     pub max_ptx_isa: Option<PtxIsa>,
+    #[serde(deserialize_with = "text")]
+    pub min_driver: Option<Driver>,
 }
 
 /// The rules for one file, or one member of an archive.
@@ -37,8 +39,9 @@ pub struct Rules {
     pub max_image_bytes: Option<u64>,
     /// Of all images of one file together, as stored.
     pub max_total_bytes: Option<u64>,
-    /// The newest PTX that the driver it is for compiles.
     pub max_ptx_isa: Option<PtxIsa>,
+    /// The oldest that has to compile the PTX.
+    pub min_driver: Option<Driver>,
 }
 
 impl Rules {
@@ -57,6 +60,7 @@ impl Rules {
         self.max_image_bytes = keys.max_image_bytes.or(self.max_image_bytes);
         self.max_total_bytes = keys.max_total_bytes.or(self.max_total_bytes);
         self.max_ptx_isa = keys.max_ptx_isa.or(self.max_ptx_isa);
+        self.min_driver = keys.min_driver.or(self.min_driver);
     }
 
     /// Whether an image has to be read to be held against them, and not only its head.
@@ -65,7 +69,8 @@ impl Rules {
             && self.require_kernels.is_empty()
             && self.forbid_archs.is_empty()
             && self.forbid_texts.is_empty()
-            && self.max_ptx_isa.is_none())
+            && self.max_ptx_isa.is_none()
+            && self.min_driver.is_none())
     }
 }
 

@@ -16,6 +16,7 @@ use super::image::{Found, Seen};
 use super::junit;
 use super::origin::{self, Origins};
 use super::policy::Policy;
+use super::programs::Programs;
 use super::rules::Rules;
 use super::uneven;
 use crate::cli::{VerifyArgs, VerifyFormat};
@@ -92,8 +93,9 @@ impl Verdict {
         // The rules of each image first: what was found points to them.
         let rules: Vec<Vec<Rules>> = files.iter().map(|f| verdict.rules(policy, f)).collect();
         let mut all = Vec::new();
-        for (file, rules) in files.iter().zip(&rules) {
-            let found = found(args, file, rules);
+        let programs: Vec<Programs> = files.iter().map(Programs::of).collect();
+        for ((file, rules), programs) in files.iter().zip(&rules).zip(&programs) {
+            let found = found(args, file, rules, programs);
             for image in &found {
                 verdict.judge(args, image, &origins);
             }
@@ -247,7 +249,12 @@ impl Verified {
     }
 }
 
-fn found<'a>(args: &'a VerifyArgs, file: &'a File<Seen>, rules: &'a [Rules]) -> Vec<Found<'a>> {
+fn found<'a>(
+    args: &'a VerifyArgs,
+    file: &'a File<Seen>,
+    rules: &'a [Rules],
+    programs: &'a Programs<'_>,
+) -> Vec<Found<'a>> {
     let images = file.images.iter().zip(rules);
     images
         .map(|((image, seen), rules)| Found {
@@ -256,6 +263,7 @@ fn found<'a>(args: &'a VerifyArgs, file: &'a File<Seen>, rules: &'a [Rules]) -> 
             report: ImageReport::new(image),
             image,
             rules,
+            beside: programs.policies(image),
             seen,
         })
         .collect()
@@ -294,6 +302,7 @@ fn notes<E>(file: &File<E>, found: &[Found<'_>]) -> Vec<String> {
         }
     }
     let path = file.path.display();
+    let without_policy = found.iter().filter(|f| f.lacks_policy()).count();
     let mut notes: Vec<String> = unjudged
         .into_iter()
         .map(|(name, count)| match count {
@@ -301,6 +310,12 @@ fn notes<E>(file: &File<E>, found: &[Found<'_>]) -> Vec<String> {
             _ => format!("{name} in {path} is not judged ({count} images)"),
         })
         .collect();
+    if without_policy > 0 {
+        notes.push(format!(
+            "{path} has images that were packed without a policy ({without_policy}): what they may be \
+             mixed with is not known"
+        ));
+    }
     for member in &file.members {
         if let State::Elsewhere(reasons) = &member.state {
             let names: String = member

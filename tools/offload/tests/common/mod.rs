@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 pub use offload_image::arch::Suffix;
 use offload_image::fatbin::{write, EntryKind, NewEntry};
 use offload_image::image::Compression;
-use offload_image::select::PtxIsa;
+use offload_image::ptx_isa::PtxIsa;
 use offload_image::target::Sm;
 use serde_json::Value;
 
