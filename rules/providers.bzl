@@ -30,8 +30,9 @@ DeviceImageInfo = provider(
 * `label`: Label of the target that stands for the image in messages;
 * `arch`: str, canonical, for instance `sm_90`;
 * `kind`: str, `cubin`, `gfx` or `ptx`;
+* `policy`: str, the PTX policy of the target that it is an image of;
 * `file`: File, the image;
-* `metadata`: File, JSON written by `offload check` (arch, kind, size, sha256, kernels).""",
+* `metadata`: File, JSON written by `offload check` (arch, kind, size, sha256, kernels, policy; for PTX its ISA and the oldest driver that compiles it).""",
     },
 )
 

@@ -1,13 +1,15 @@
 """Holds the bytes of an image against what they are declared to be."""
 
 load(":offload_cli.bzl", "run_offload")
+load(":ptx_ceiling.bzl", "ceiling_args")
 
-def check_image(ctx, label, kind, arch, kernels, image):
+def check_image(ctx, label, policy, kind, arch, kernels, image):
     """Registers the check of one image.
 
     Args:
-      ctx: the rule's context; its attributes include OFFLOAD_CLI.
+      ctx: the rule's context; its attributes include OFFLOAD_CLI and CEILING_ATTRS.
       label: Label of the target to name in messages.
+      policy: the PTX policy of the target; goes with the image.
       kind: `cubin`, `gfx` or `ptx`.
       arch: str, the architecture, in its canonical spelling.
       kernels: list of str, the kernels that it must export; in any case it must export one.
@@ -20,6 +22,8 @@ def check_image(ctx, label, kind, arch, kernels, image):
     args = ctx.actions.args()
     args.add("--arch=" + arch)
     args.add("--kind=" + kind)
+    args.add("--policy=" + policy)
+    args.add_all(ceiling_args(ctx, label))
     args.add_all(kernels, format_each = "--kernel=%s")
     args.add(image)
     run_offload(
@@ -36,6 +40,7 @@ def check_image(ctx, label, kind, arch, kernels, image):
         label = label,
         arch = arch,
         kind = kind,
+        policy = policy,
         file = image,
         metadata = metadata,
     )

@@ -4,9 +4,10 @@ load("@rules_rust//rust:defs.bzl", "rust_library")
 load("//rules:providers.bzl", "DeviceImageInfo", "PtxPolicyInfo")
 load("//toolchains:archs.bzl", "parse_arch")
 load(":device_link.bzl", "device_link")
-load(":flags.bzl", "check_rustc_flags")
+load(":flags.bzl", "check_ptxas_flags", "check_rustc_flags")
 load(":labels.bzl", "crate_name_of", "display")
 load(":policy.bzl", "POLICY_ATTRS", "resolve_policy")
+load(":ptx_archs.bzl", "check_ptx_archs")
 
 def _parse_archs(label, archs):
     """The archs of a target, parsed; fails with a text for the user."""
@@ -25,6 +26,8 @@ def _parse_archs(label, archs):
 def _device_images_impl(ctx):
     owner = Label(ctx.attr.owner)
     _parse_archs(owner, ctx.attr.archs)
+    check_ptx_archs(owner, ctx.attr.ptx, ctx.attr.ptx_archs)
+    check_ptxas_flags(owner, ctx.attr.ptxas_flags)
     check_rustc_flags(owner, ctx.attr.rustc_flags)
     groups = [target[OutputGroupInfo] for target in ctx.attr.images]
     return [
@@ -44,6 +47,8 @@ _device_images = rule(
         "archs": attr.string_list(doc = "As the user wrote them."),
         "images": attr.label_list(providers = [DeviceImageInfo]),
         "owner": attr.string(mandatory = True, doc = "Label of the target to name in messages."),
+        "ptx_archs": attr.string_list(doc = "As the user wrote them."),
+        "ptxas_flags": attr.string_list(doc = "As the user wrote them."),
         "rustc_flags": attr.string_list(doc = "As the user wrote them."),
     },
     provides = [DeviceImageInfo, PtxPolicyInfo],
@@ -59,6 +64,10 @@ def declare_device_cdylib(
         crate_name,
         kernels,
         ptx,
+        ptx_archs,
+        max_ptx_isa,
+        min_driver,
+        ptxas_flags,
         rustc_flags,
         tags,
         testonly,
@@ -66,16 +75,14 @@ def declare_device_cdylib(
         target_compatible_with = None,
         **kwargs):
     """Declares the targets of a `device_cdylib`; messages name `owner`, the target that the user wrote."""
-    if type(archs) != type([]):
-        fail("%s: `archs` is a %s; wanted a list of names: each architecture makes a target of its own, so a select() cannot stand here" % (owner, type(archs)))
+    for attribute, value in {"archs": archs, "ptx_archs": ptx_archs}.items():
+        if type(value) != type([]):
+            fail("%s: `%s` is a %s; wanted a list of names: each architecture makes a target of its own, so a select() cannot stand here" % (owner, attribute, type(value)))
     owner = str(native.package_relative_label(owner))
-    targets = {}
-    for arch in archs:
-        parsed, _error = parse_arch(arch)
 
-        # What is wrong with the others `_device_images` says, when this target is asked for.
-        if parsed and parsed.name not in targets:
-            targets[parsed.name] = parsed
+    # What is wrong with the others `_device_images` says, when this target is asked for.
+    known = {arch: parse_arch(arch)[0] for arch in archs + ptx_archs if parse_arch(arch)[0]}
+    targets = {parsed.name: parsed for parsed in known.values()}
     for parsed in targets.values():
         link = "%s.%s" % (name, parsed.target_id)
         rust_library(
@@ -92,10 +99,15 @@ def declare_device_cdylib(
         device_link(
             name = link,
             arch = parsed.name,
+            archs = [known[arch].name for arch in archs if arch in known],
             crate = ":%s.crate" % link,
             kernels = kernels,
+            max_ptx_isa = max_ptx_isa,
+            min_driver = min_driver,
             owner = owner,
             ptx = ptx,
+            ptx_archs = [known[arch].name for arch in ptx_archs if arch in known],
+            ptxas_flags = ptxas_flags,
             tags = tags + ["manual"],
             testonly = testonly,
             visibility = visibility,
@@ -106,6 +118,8 @@ def declare_device_cdylib(
         images = [":%s.%s" % (name, parsed.target_id) for parsed in targets.values()],
         owner = owner,
         ptx = ptx,
+        ptx_archs = ptx_archs,
+        ptxas_flags = ptxas_flags,
         rustc_flags = rustc_flags,
         tags = tags,
         target_compatible_with = target_compatible_with,
@@ -119,7 +133,11 @@ def device_cdylib(
         srcs,
         kernels = [],
         ptx = "forbid",
+        ptx_archs = [],
+        max_ptx_isa = "",
+        min_driver = "",
         crate_name = None,
+        ptxas_flags = [],
         rustc_flags = [],
         tags = [],
         testonly = None,
@@ -143,7 +161,12 @@ def device_cdylib(
       srcs: the Rust sources.
       kernels: names of kernels that every image must export. In any case an image must export one.
       ptx: `forbid`, `embed` or `only`: what PTX is for.
+      ptx_archs: list of NVIDIA architectures to embed PTX for, each once; they need not be among `archs`. By default
+        the newest of `archs` that has no letter under `embed`, for newer GPUs; all of them under `only`.
+      max_ptx_isa: the newest version of the PTX ISA that the PTX may be in: `8.0`.
+      min_driver: the oldest NVIDIA driver that has to compile the PTX: `535`.
       crate_name: the crate's name.
+      ptxas_flags: more flags for ptxas, such as `-maxrregcount=64`; `-O3` is the default.
       rustc_flags: more flags for rustc, device code only.
       tags: as for every rule.
       testonly: as for every rule.
@@ -157,8 +180,12 @@ def device_cdylib(
         archs = archs,
         crate_name = crate_name or crate_name_of(name),
         kernels = kernels,
+        max_ptx_isa = max_ptx_isa,
+        min_driver = min_driver,
         owner = name,
         ptx = ptx,
+        ptx_archs = ptx_archs,
+        ptxas_flags = ptxas_flags,
         rustc_flags = rustc_flags,
         srcs = srcs,
         tags = tags,

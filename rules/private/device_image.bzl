@@ -6,6 +6,7 @@ load(":check.bzl", "check_image")
 load(":labels.bzl", "display")
 load(":offload_cli.bzl", "OFFLOAD_CLI")
 load(":policy.bzl", "POLICY_ATTRS", "admits", "resolve_policy")
+load(":ptx_ceiling.bzl", "CEILING_ATTRS")
 
 _VENDORS = {"cubin": "nvidia", "gfx": "amd", "ptx": "nvidia"}
 
@@ -30,7 +31,7 @@ def _device_image_impl(ctx):
   found:  kind = "%s"
   mend:   have it compiled to a %s; or set ptx = "embed" on this target and on those that embed it
 """ % (display(label), policy.origin, kind, kind, "cubin" if kind == "ptx" else "ptx"))
-    image = check_image(ctx, label, kind, parsed.name, ctx.attr.kernels, ctx.file.src)
+    image = check_image(ctx, label, policy.ptx, kind, parsed.name, ctx.attr.kernels, ctx.file.src)
     files = depset([image.file])
     return [
         DefaultInfo(files = files),
@@ -46,7 +47,7 @@ device_image = rule(
 What is declared is held against the bytes when it is built: another kind or architecture, or a kernel
 that is not there, fails the build. Containers (fatbins, bundles) are no images: `offload extract` takes
 them apart.""",
-    attrs = OFFLOAD_CLI | POLICY_ATTRS | {
+    attrs = OFFLOAD_CLI | POLICY_ATTRS | CEILING_ATTRS | {
         "arch": attr.string(mandatory = True, doc = "The architecture: `sm_90`, `gfx90a:xnack-`. For PTX its `.target`."),
         "kernels": attr.string_list(doc = "Kernels that it must export; in any case it must export one."),
         "kind": attr.string(mandatory = True, values = _VENDORS.keys(), doc = "`cubin`, `gfx` (an AMD code object) or `ptx`."),

@@ -6,7 +6,9 @@ load("//toolchains:archs.bzl", "parse_arch")
 load(":check.bzl", "check_image")
 load(":labels.bzl", "display")
 load(":offload_cli.bzl", "OFFLOAD_CLI")
-load(":policy.bzl", "POLICY_ATTRS", "admits", "resolve_policy")
+load(":policy.bzl", "POLICY_ATTRS", "resolve_policy")
+load(":ptx_archs.bzl", "image_kinds")
+load(":ptx_ceiling.bzl", "CEILING_ATTRS")
 
 _RUST = Label("@rules_rust//rust:toolchain_type")
 _DEVICE = Label("//toolchains:device_toolchain_type")
@@ -112,7 +114,9 @@ def _assemble(ctx, owner, ptx, cubin):
 """ % (display(owner), assembler.version, ctx.attr.arch))
     args = ctx.actions.args()
     args.add("-arch=" + ctx.attr.arch)
-    args.add("-O3")
+    if not [flag for flag in ctx.attr.ptxas_flags if flag.startswith(("-O", "--opt-level"))]:
+        args.add("-O3")
+    args.add_all(ctx.attr.ptxas_flags)
     args.add("-o", cubin)
     args.add(ptx)
     ctx.actions.run(
@@ -134,13 +138,13 @@ def _device_link_impl(ctx):
     _link(ctx, owner, linked)
 
     policy = resolve_policy(ctx, owner).ptx
+    kinds = image_kinds(policy, ctx.attr.arch, ctx.attr.archs, ctx.attr.ptx_archs)
     files = {"ptx": linked} if nvidia else {"gfx": linked}
-    if nvidia and admits(policy, "cubin"):
+    if "cubin" in kinds:
         files["cubin"] = ctx.actions.declare_file("%s/%s.cubin" % (ctx.label.name, name))
         _assemble(ctx, owner, linked, files["cubin"])
-    kinds = [kind for kind in files if admits(policy, kind)]
 
-    images = [check_image(ctx, owner, kind, ctx.attr.arch, ctx.attr.kernels, files[kind]) for kind in kinds]
+    images = [check_image(ctx, owner, policy, kind, ctx.attr.arch, ctx.attr.kernels, files[kind]) for kind in kinds]
     groups = {kind: depset([file]) for kind, file in files.items()}
     return [
         DefaultInfo(files = depset([image.file for image in images])),
@@ -158,10 +162,13 @@ device_link = rule(
     implementation = _device_link_impl,
     doc = "Links one `rust_library` into a device image for one GPU architecture. Made by `device_cdylib`.",
     cfg = _device_transition,
-    attrs = OFFLOAD_CLI | POLICY_ATTRS | {
+    attrs = OFFLOAD_CLI | POLICY_ATTRS | CEILING_ATTRS | {
         "arch": attr.string(mandatory = True, doc = "The architecture, in its canonical spelling."),
+        "archs": attr.string_list(doc = "All that the `device_cdylib` has machine code for."),
         "crate": attr.label(mandatory = True, providers = [CrateInfo, DepInfo], doc = "The crate."),
         "kernels": attr.string_list(doc = "Kernels that the image must export; in any case it must export one."),
+        "ptx_archs": attr.string_list(doc = "All that it has PTX for; empty where nobody says."),
+        "ptxas_flags": attr.string_list(doc = "More flags for ptxas."),
         "owner": attr.string(mandatory = True, doc = "Label of the target to name in messages."),
         "_allowlist_function_transition": attr.label(default = "@bazel_tools//tools/allowlists/function_transition_allowlist"),
         "_device_linker": attr.label(

@@ -3,7 +3,7 @@
 load(":labels.bzl", "display")
 
 # What each would change behind the target's back, and how it is said instead.
-_REFUSED = {
+_RUSTC = {
     "--crate-type": ("what the crate becomes", "a device crate is always linked as a cdylib"),
     "--emit": ("what rustc writes", "the output groups of the target have the PTX, the cubins and the code objects"),
     "--target": ("the GPU", "name it in `archs`"),
@@ -18,8 +18,27 @@ _REFUSED = {
     "--out-dir": ("where rustc writes", "the names of images follow from the target's"),
 }
 
-def _words(flags):
-    """The flags in one spelling: `-C x=y`, `-Cx=y` and `--codegen=x=y` are `-Cx`."""
+_PTXAS = {
+    "--compile-only": ("the cubin into one that is still to be linked", "images are linked as they are"),
+    "--gpu-name": ("the GPU", "name it in `archs`"),
+    "--input-as-string": ("the PTX", "it is the crate's"),
+    "--machine": ("the address size", "it is 64 bits"),
+    "--options-file": ("any of these", "write the options here"),
+    "--output-file": ("where ptxas writes", "the names of images follow from the target's"),
+}
+
+# ptxas has a short name for each; the last of two counts.
+_PTXAS_SHORT = {
+    "-arch": "--gpu-name",
+    "-c": "--compile-only",
+    "-ias": "--input-as-string",
+    "-m": "--machine",
+    "-o": "--output-file",
+    "-optf": "--options-file",
+}
+
+def _rustc_words(flags):
+    """The flags, each with its name in one spelling: `-C x=y`, `-Cx=y` and `--codegen=x=y` are `-Cx`."""
     words = []
     taken = False
     for index, flag in enumerate(flags):
@@ -35,20 +54,36 @@ def _words(flags):
             words.append((flag, flag.partition("=")[0]))
     return words
 
+def _ptxas_words(flags):
+    names = [flag.partition("=")[0] for flag in flags]
+    return [(flag, _PTXAS_SHORT.get(name, name)) for flag, name in zip(flags, names)]
+
+def _check(label, attribute, words, refused):
+    for written, word in words:
+        if word in refused:
+            what, mend = refused[word]
+            fail("""
+
+%s: in `%s`: '%s' would change %s, and the images would not be what this target says.
+  wanted: flags that leave alone what is built and for which GPU
+  found:  %s
+  mend:   take it out: %s
+""" % (display(label), attribute, written, what, written, mend))
+
 def check_rustc_flags(label, flags):
-    """Fails where a flag would get round what the target says.
+    """Fails where a flag of rustc would get round what the target says.
 
     Args:
       label: Label of the target to name in messages.
       flags: list of str, as the user wrote them.
     """
-    for written, word in _words(flags):
-        if word in _REFUSED:
-            what, mend = _REFUSED[word]
-            fail("""
+    _check(label, "rustc_flags", _rustc_words(flags), _RUSTC)
 
-%s: in `rustc_flags`: '%s' would change %s, and the images would not be what this target says.
-  wanted: flags that leave alone what is built and for which GPU
-  found:  %s
-  mend:   take it out: %s
-""" % (display(label), written, what, written, mend))
+def check_ptxas_flags(label, flags):
+    """Fails where a flag of ptxas would get round what the target says.
+
+    Args:
+      label: Label of the target to name in messages.
+      flags: list of str, as the user wrote them.
+    """
+    _check(label, "ptxas_flags", _ptxas_words(flags), _PTXAS)

@@ -1,106 +1,30 @@
 """`offload_binary`: a host program that carries its device images, and is checked once it is linked."""
 
 load("@rules_rust//rust:defs.bzl", "rust_binary")
-load("@rules_rust//rust:rust_common.bzl", "DepInfo")
-load("//rules:providers.bzl", "DeviceImageInfo", "PtxPolicyInfo")
-load(":coverage.bzl", "COVERAGE_ATTRS", "required_archs")
+load(":audited_binary.bzl", "audited_binary")
 load(":device_cdylib.bzl", "declare_device_cdylib")
-load(":labels.bzl", "crate_name_of", "display")
-load(":offload_cli.bzl", "OFFLOAD_CLI", "run_offload")
+load(":labels.bzl", "crate_name_of")
 load(":offload_library.bzl", "offload_library")
 
-def _origins(binary):
-    """What the program was linked from, so that an image can be told by the target that brought it.
-
-    Args:
-      binary: the Target of the program.
-
-    Returns:
-      a list of struct (label: Label, file: File).
-    """
-    found = []
-    for linker_input in binary[DepInfo].transitive_noncrates.to_list():
-        for library in linker_input.libraries:
-            file = library.pic_static_library or library.static_library or library.dynamic_library
-            if file:
-                found.append(struct(label = linker_input.owner, file = file))
-    for crate in binary[DepInfo].transitive_crates.to_list():
-        found.append(struct(label = crate.owner, file = crate.output))
-    return found
-
-def _audited_binary_impl(ctx):
-    policy = ctx.attr.images[PtxPolicyInfo]
-    images = ctx.attr.images[DeviceImageInfo]
-    packed = ctx.attr.images[OutputGroupInfo].offload
-    executable = ctx.actions.declare_file(ctx.label.name)
-    ctx.actions.symlink(
-        output = executable,
-        target_file = ctx.executable.binary,
-        is_executable = True,
-    )
-
-    # The linked file is read again: what came in through any other dependency counts too, and what was
-    # packed has to be there.
-    report = ctx.actions.declare_file(ctx.label.name + ".verified.json")
-    args = ctx.actions.args()
-    args.add("--ptx=" + policy.ptx)
-    args.add_all(packed, format_each = "--require-images=%s")
-    args.add_all(required_archs(ctx, ctx.label), format_each = "--require-arch=%s")
-    origins = _origins(ctx.attr.binary)
-    for origin in origins:
-        args.add_all(["--origin", display(origin.label)])
-        args.add(origin.file)
-    for target, reason in ctx.attr.audit_exceptions.items():
-        if not reason.strip():
-            fail("\n\n%s: in `audit_exceptions`: %s has no reason: say why its images may breach the policy\n" % (display(ctx.label), display(target.label)))
-
-        # A line of the parameter file each.
-        args.add_all(["--allow", display(target.label), " ".join(reason.split("\n"))])
-    args.add(ctx.executable.binary)
-    run_offload(
-        ctx,
-        "verify",
-        ctx.label,
-        report,
-        inputs = depset([ctx.executable.binary] + [origin.file for origin in origins], transitive = [packed]),
-        arguments = [args],
-        message = "Verifying the linked program",
-    )
-    binary = ctx.attr.binary[DefaultInfo]
-    providers = [
-        DefaultInfo(
-            executable = executable,
-            runfiles = ctx.runfiles([executable]).merge(binary.default_runfiles),
-        ),
-        images,
-        policy,
-        OutputGroupInfo(
-            images = ctx.attr.images[OutputGroupInfo].images,
-            offload = packed,
-            _validation = depset([report]),
-        ),
-    ]
-    if RunEnvironmentInfo in ctx.attr.binary:
-        providers.append(ctx.attr.binary[RunEnvironmentInfo])
-    return providers
-
-_audited_binary = rule(
-    implementation = _audited_binary_impl,
-    doc = "A linked program, held against the policy of the images it was given.",
-    executable = True,
-    attrs = OFFLOAD_CLI | COVERAGE_ATTRS | {
-        "audit_exceptions": attr.label_keyed_string_dict(doc = "Dependencies, of any depth, whose images may breach the policy, and why."),
-        "binary": attr.label(mandatory = True, executable = True, cfg = "target", doc = "The program."),
-        "images": attr.label(mandatory = True, providers = [DeviceImageInfo, PtxPolicyInfo], doc = "The `offload_library` that was linked into it."),
-    },
-    provides = [DeviceImageInfo, PtxPolicyInfo],
-)
+def _root(label, srcs):
+    """The root source of a crate, where nobody names it; `None` where a `select` stands."""
+    if type(srcs) != type([]):
+        return None
+    roots = [src for src in srcs if src == "main.rs" or src.endswith((":main.rs", "/main.rs"))] or srcs
+    if len(roots) != 1:
+        fail("%s: no root among `srcs`: wanted one main.rs, or one source; found %s; set `crate_root`" % (label, ", ".join(roots) or "none"))
+    return roots[0]
 
 def offload_binary(
         name,
-        srcs,
-        archs,
+        srcs = None,
+        archs = None,
+        binary = None,
+        images = None,
         ptx = "forbid",
+        ptx_archs = [],
+        max_ptx_isa = "",
+        min_driver = "",
         kernels = [],
         required_archs = [],
         audit_exceptions = {},
@@ -112,6 +36,7 @@ def offload_binary(
         crate_name = None,
         crate_features = [],
         edition = "2021",
+        ptxas_flags = [],
         rustc_flags = [],
         rustc_env = {},
         compile_data = [],
@@ -123,20 +48,29 @@ def offload_binary(
         visibility = None,
         target_compatible_with = None,
         **kwargs):
-    """A program in one source, for host and GPU.
+    """A program with device images, read again once it is linked.
 
-    The same crate is compiled for every architecture with `--cfg offload_device`, and for the host with
-    `--cfg offload_host`. The images are linked into the program, and the linked program is read again:
-    PTX that the policy forbids fails the build, wherever it came from.
+    PTX that the policy forbids fails the build, wherever it came from: the program's own file is read, and
+    the shared libraries of the build that it loads.
 
-    Targets that it makes: `NAME`, the program; `NAME.kernels`, the `device_cdylib`; `NAME.images`, the
-    `offload_library`; `NAME.host`, the `rust_binary` before it is verified.
+    With `srcs` and `archs`, host and GPU share one source: the same crate is compiled for every architecture
+    with `--cfg offload_device`, and for the host with `--cfg offload_host`. With `images` in place of
+    `archs`, `srcs` are the host's alone. With `binary` in place of `srcs`, the program is one that another
+    rule links, such as a `cc_binary`, with the `offload_library` that `images` names among its `deps`.
+
+    Targets that it makes: `NAME`, the program; and of those that it is made of, `NAME.kernels`, the
+    `device_cdylib`; `NAME.images`, the `offload_library`; `NAME.host`, the `rust_binary`.
 
     Args:
       name: a unique name; the program's file is called so.
       srcs: the Rust sources, of both passes.
       archs: list of GPU architectures, as for `device_cdylib`.
-      ptx: `forbid`, `embed` or `only`.
+      binary: label of a program that is linked already, in place of `srcs`.
+      images: label of the `offload_library` of the program, in place of `archs`.
+      ptx: `forbid`, `embed` or `only`. Images that were built under a stricter policy keep theirs.
+      ptx_archs: list of NVIDIA architectures to embed PTX for, as for `device_cdylib`.
+      max_ptx_isa: the newest version of the PTX ISA that PTX in the program may be in: `8.0`.
+      min_driver: the oldest NVIDIA driver that has to compile it: `535`.
       kernels: names of kernels that every image must export.
       required_archs: GPUs that every kernel in the linked program must run on without a compiler, those of other
         libraries in it as well; the flag `//rules/settings:required_archs` may ask for more.
@@ -150,6 +84,7 @@ def offload_binary(
       crate_name: the crate's name; by default `name` with `_` for `-`, `.` and `/`.
       crate_features: features of both passes.
       edition: the Rust edition of both passes; the default of a host toolchain is not asked for, so that both are alike.
+      ptxas_flags: more flags for ptxas.
       rustc_flags: more flags for rustc, of both passes.
       rustc_env: environment for rustc, of both passes.
       compile_data: files that the sources include, of both passes.
@@ -162,66 +97,75 @@ def offload_binary(
       target_compatible_with: constraints of the host platforms that the program is for.
       **kwargs: what else a `rust_binary` takes.
     """
-    crate_name = crate_name or crate_name_of(name)
-    if not crate_root and type(srcs) == type([]):
-        roots = [src for src in srcs if src == "main.rs" or src.endswith((":main.rs", "/main.rs"))] or srcs
-        if len(roots) != 1:
-            fail("%s: no root among `srcs`: wanted one main.rs, or one source; found %s; set `crate_root`" % (
-                native.package_relative_label(name),
-                ", ".join(roots) or "none",
-            ))
-        crate_root = roots[0]
-    both = dict(
+    label = native.package_relative_label(name)
+    for one, other in [({"srcs": srcs}, {"binary": binary}), ({"archs": archs}, {"images": images})]:
+        (one, value), (other, its) = one.items()[0], other.items()[0]
+        if (value == None) == (its == None):
+            fail("%s: wanted either `%s` or `%s`; found %s" % (label, one, other, "neither" if value == None else "both"))
+    if binary != None and (archs != None or deps or kwargs):
+        fail("%s: `binary` is linked already; found %s: set them on the binary, and name its offload_library in `images`" % (
+            label,
+            ", ".join(["`%s`" % key for key, value in (dict(archs = archs, deps = deps) | kwargs).items() if value]),
+        ))
+    common = dict(tags = tags, testonly = testonly)
+    crate = common | ({} if srcs == None else dict(
         srcs = srcs,
         compile_data = compile_data,
         crate_features = crate_features,
-        crate_name = crate_name,
-        crate_root = crate_root,
+        crate_name = crate_name or crate_name_of(name),
+        crate_root = crate_root or _root(label, srcs),
         edition = edition,
         rustc_env = rustc_env,
-        tags = tags,
-        testonly = testonly,
-    )
-    declare_device_cdylib(
-        name = name + ".kernels",
-        archs = archs,
-        kernels = kernels,
-        owner = name,
-        proc_macro_deps = device_proc_macro_deps,
-        ptx = ptx,
-        rustc_flags = rustc_flags,
-        deps = device_deps,
-        visibility = visibility,
-        **both
-    )
-    offload_library(
-        name = name + ".images",
-        images = [":%s.kernels" % name],
-        ptx = ptx,
-        tags = tags,
-        testonly = testonly,
-        visibility = visibility,
-    )
-    rust_binary(
-        name = name + ".host",
-        data = data,
-        env = env,
-        proc_macro_deps = proc_macro_deps,
-        rustc_flags = ["--cfg=offload_host"] + rustc_flags,
-        deps = deps + [":%s.images" % name],
-        visibility = ["//visibility:private"],
-        target_compatible_with = target_compatible_with,
-        **(both | kwargs)
-    )
-    _audited_binary(
+    ))
+    if archs != None:
+        declare_device_cdylib(
+            name = name + ".kernels",
+            archs = archs,
+            kernels = kernels,
+            max_ptx_isa = max_ptx_isa,
+            min_driver = min_driver,
+            owner = name,
+            proc_macro_deps = device_proc_macro_deps,
+            ptx = ptx,
+            ptx_archs = ptx_archs,
+            ptxas_flags = ptxas_flags,
+            rustc_flags = rustc_flags,
+            deps = device_deps,
+            visibility = visibility,
+            **crate
+        )
+        images = ":%s.images" % name
+        offload_library(
+            name = name + ".images",
+            images = [":%s.kernels" % name],
+            ptx = ptx,
+            visibility = visibility,
+            **common
+        )
+    if srcs != None:
+        binary = ":%s.host" % name
+        rust_binary(
+            name = name + ".host",
+            data = data,
+            env = env,
+            proc_macro_deps = proc_macro_deps,
+            rustc_flags = ["--cfg=offload_host"] + rustc_flags,
+            deps = deps + [images],
+            visibility = ["//visibility:private"],
+            target_compatible_with = target_compatible_with,
+            **(crate | kwargs)
+        )
+    audited_binary(
         name = name,
         args = args,
         audit_exceptions = audit_exceptions,
-        binary = ":%s.host" % name,
-        images = ":%s.images" % name,
+        binary = binary,
+        images = images,
+        max_ptx_isa = max_ptx_isa,
+        min_driver = min_driver,
+        ptx = ptx,
         required_archs = required_archs,
-        tags = tags,
         target_compatible_with = target_compatible_with,
-        testonly = testonly,
         visibility = visibility,
+        **common
     )

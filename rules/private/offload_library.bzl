@@ -7,7 +7,8 @@ load("//rules:providers.bzl", "DeviceImageInfo", "PtxPolicyInfo")
 load(":coverage.bzl", "COVERAGE_ATTRS", "required_archs")
 load(":labels.bzl", "display")
 load(":offload_cli.bzl", "OFFLOAD_CLI", "run_offload")
-load(":policy.bzl", "POLICY_ATTRS", "admits", "resolve_policy")
+load(":policy.bzl", "POLICY_ATTRS", "check_admitted", "check_together", "resolve_policy")
+load(":ptx_ceiling.bzl", "CEILING_ATTRS", "ceiling_args")
 
 def _pack(ctx, policy, images):
     """All images in one LLVM OffloadBinary, with the policy in it."""
@@ -23,12 +24,12 @@ def _pack(ctx, policy, images):
     run_offload(ctx, "pack", ctx.label, blob, inputs = [f for image in images for f in [image.file, image.metadata]], arguments = [args], message = "Packing the images")
     return blob
 
-def _verify(ctx, policy, archs, blob):
-    """Holds the packed images against the architectures that are asked for."""
+def _verify(ctx, policy, rules, blob):
+    """Holds the packed images against what is asked for beyond the policy."""
     report = ctx.actions.declare_file(ctx.label.name + ".verified.json")
     args = ctx.actions.args()
     args.add("--ptx=" + policy.ptx)
-    args.add_all(archs, format_each = "--require-arch=%s")
+    args.add_all(rules)
     args.add(blob)
     run_offload(ctx, "verify", ctx.label, report, inputs = [blob], arguments = [args], message = "Verifying the images")
     return report
@@ -65,27 +66,10 @@ def _linking_context(ctx, object):
 def _offload_library_impl(ctx):
     policy = resolve_policy(ctx, ctx.label)
     images = depset(transitive = [target[DeviceImageInfo].images for target in ctx.attr.images]).to_list()
-    for target in ctx.attr.images:
-        for image in target[DeviceImageInfo].images.to_list():
-            if not admits(policy.ptx, image.kind):
-                fail("""
-
-%s: ptx = "%s" lets no %s image in.
-  wanted: what %s admits
-  found:  the %s image for %s of %s%s
-  mend:   set the same `ptx` on both targets
-""" % (
-                    display(ctx.label),
-                    policy.ptx,
-                    image.kind,
-                    policy.origin,
-                    image.kind,
-                    image.arch,
-                    display(image.label),
-                    ", which has " + target[PtxPolicyInfo].origin if PtxPolicyInfo in target else "",
-                ))
+    check_admitted(ctx.label, policy, ctx.attr.images)
+    check_together(ctx.label, images)
     blob = _pack(ctx, policy, images)
-    archs = required_archs(ctx, ctx.label)
+    rules = ["--require-arch=" + arch for arch in required_archs(ctx, ctx.label)] + ceiling_args(ctx, ctx.label)
     object = ctx.actions.declare_file(ctx.label.name + ".o")
     args = ctx.actions.args()
     args.add("--machine=" + _machine(ctx))
@@ -99,7 +83,7 @@ def _offload_library_impl(ctx):
         OutputGroupInfo(
             images = depset([image.file for image in images]),
             offload = depset([blob]),
-            _validation = depset([_verify(ctx, policy, archs, blob)] if archs else []),
+            _validation = depset([_verify(ctx, policy, rules, blob)] if rules else []),
         ),
     ]
 
@@ -109,7 +93,7 @@ offload_library = rule(
 
 A host target that has it among its `deps` (Rust or C++) carries the images; the runtime finds them by
 symbol. Output groups: `images`, `offload` (the packed images alone).""",
-    attrs = OFFLOAD_CLI | POLICY_ATTRS | COVERAGE_ATTRS | {
+    attrs = OFFLOAD_CLI | POLICY_ATTRS | CEILING_ATTRS | COVERAGE_ATTRS | {
         "images": attr.label_list(mandatory = True, allow_empty = False, providers = [DeviceImageInfo], doc = "Targets with device images, such as `device_cdylib`."),
         "_aarch64": attr.label(default = "@platforms//cpu:aarch64"),
         "_x86_64": attr.label(default = "@platforms//cpu:x86_64"),

@@ -19,19 +19,21 @@ fn forbid_has_no_ptx() {
 #[test]
 fn embed_has_both() {
     let images = images(&path("EMBED"));
-    let wanted = [
-        "gfx90a gfx",
-        "sm_80 cubin",
-        "sm_80 ptx",
-        "sm_90a cubin",
-        "sm_90a ptx",
-    ];
+    let wanted = ["gfx90a gfx", "sm_80 cubin", "sm_80 ptx", "sm_90a cubin"];
     assert_eq!(kinds(&images), wanted);
     assert!(holds_ptx_text("EMBED"));
     assert!(images.iter().all(|image| image["policy"] == "embed"));
     for image in images.iter().filter(|image| image["kind"] == "ptx") {
         assert!(image["ptx_isa"].is_string(), "{image}");
+        assert!(image["min_driver"].is_string(), "{image}");
     }
+}
+
+/// PTX for an architecture without a cubin, and for none of those with one.
+#[test]
+fn ptx_is_for_those_that_it_is_asked_for() {
+    let images = images(&path("FOR_OLDER"));
+    assert_eq!(kinds(&images), ["sm_75 ptx", "sm_80 cubin", "sm_90 cubin"]);
 }
 
 #[test]

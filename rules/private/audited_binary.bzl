@@ -1,0 +1,80 @@
+"""A linked program, read again and held against the policy: what `offload_binary` makes last."""
+
+load("//rules:providers.bzl", "DeviceImageInfo", "PtxPolicyInfo")
+load(":coverage.bzl", "COVERAGE_ATTRS", "required_archs")
+load(":labels.bzl", "display")
+load(":offload_cli.bzl", "OFFLOAD_CLI", "run_offload")
+load(":origins.bzl", "OriginsInfo", "origins_aspect")
+load(":policy.bzl", "POLICY_ATTRS", "check_admitted", "resolve_policy", "with_images")
+load(":ptx_ceiling.bzl", "CEILING_ATTRS", "ceiling_args")
+
+def _audited_binary_impl(ctx):
+    policy = resolve_policy(ctx, ctx.label)
+    check_admitted(ctx.label, policy, [ctx.attr.images])
+    policy = with_images(ctx.label, policy, ctx.attr.images)
+    packed = ctx.attr.images[OutputGroupInfo].offload
+    executable = ctx.actions.declare_file(ctx.label.name)
+    ctx.actions.symlink(
+        output = executable,
+        target_file = ctx.executable.binary,
+        is_executable = True,
+    )
+
+    # The linked file is read again, and the libraries that are loaded with it: what came in through any
+    # other dependency counts too, and what was packed has to be there.
+    report = ctx.actions.declare_file(ctx.label.name + ".verified.json")
+    args = ctx.actions.args()
+    args.add("--ptx=" + policy.ptx)
+    args.add_all(packed, format_each = "--require-images=%s")
+    args.add_all(required_archs(ctx, ctx.label), format_each = "--require-arch=%s")
+    args.add_all(ceiling_args(ctx, ctx.label))
+    origins = ctx.attr.binary[OriginsInfo]
+    for origin in origins.linked + origins.loaded:
+        args.add_all(["--origin", display(origin.label)])
+        args.add(origin.file)
+    for target, reason in ctx.attr.audit_exceptions.items():
+        if not reason.strip():
+            fail("\n\n%s: in `audit_exceptions`: %s has no reason: say why its images may breach the policy\n" % (display(ctx.label), display(target.label)))
+
+        # A line of the parameter file each.
+        args.add_all(["--allow", display(target.label), " ".join(reason.split("\n"))])
+    files = [ctx.executable.binary] + [origin.file for origin in origins.loaded]
+    args.add_all(files)
+    run_offload(
+        ctx,
+        "verify",
+        ctx.label,
+        report,
+        inputs = depset(files + [origin.file for origin in origins.linked], transitive = [packed]),
+        arguments = [args],
+        message = "Verifying the linked program",
+    )
+    binary = ctx.attr.binary[DefaultInfo]
+    providers = [
+        DefaultInfo(
+            executable = executable,
+            runfiles = ctx.runfiles([executable]).merge(binary.default_runfiles),
+        ),
+        ctx.attr.images[DeviceImageInfo],
+        policy,
+        OutputGroupInfo(
+            images = ctx.attr.images[OutputGroupInfo].images,
+            offload = packed,
+            _validation = depset([report]),
+        ),
+    ]
+    if RunEnvironmentInfo in ctx.attr.binary:
+        providers.append(ctx.attr.binary[RunEnvironmentInfo])
+    return providers
+
+audited_binary = rule(
+    implementation = _audited_binary_impl,
+    doc = "A linked program, held against the policy of the images it was given.",
+    executable = True,
+    attrs = OFFLOAD_CLI | POLICY_ATTRS | CEILING_ATTRS | COVERAGE_ATTRS | {
+        "audit_exceptions": attr.label_keyed_string_dict(doc = "Dependencies, of any depth, whose images may breach the policy, and why."),
+        "binary": attr.label(mandatory = True, executable = True, cfg = "target", aspects = [origins_aspect], doc = "The program."),
+        "images": attr.label(mandatory = True, providers = [DeviceImageInfo, PtxPolicyInfo], doc = "The `offload_library` that was linked into it."),
+    },
+    provides = [DeviceImageInfo, PtxPolicyInfo],
+)
