@@ -44,6 +44,10 @@ def _origins_aspect_impl(target, ctx):
             linked.append(struct(label = file.owner, file = file))
         elif file.extension == "so":
             loaded.append(struct(label = file.owner, file = file))
+
+    # Its own sources, as they were compiled.
+    objects = getattr(target[OutputGroupInfo], "compilation_outputs", depset()) if OutputGroupInfo in target else depset()
+    linked.extend([struct(label = target.label, file = file) for file in objects.to_list()])
     return [OriginsInfo(linked = linked, loaded = loaded)]
 
 origins_aspect = aspect(

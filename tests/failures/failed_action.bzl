@@ -18,7 +18,7 @@ _actions_aspect = aspect(
 )
 
 def _label(target):
-    return Label("//tests/failures:" + target)
+    return Label(target)
 
 def _failed_action_impl(ctx):
     found = [found for found in ctx.attr._target[_ActionsInfo].actions if found.action.mnemonic == ctx.attr.mnemonic]
@@ -51,7 +51,7 @@ The target itself is not built, nor does it validate itself: validations of impl
 not reach the top, so its name is given as a string and the attribute behind it is a private one.""",
     attrs = {
         "mnemonic": attr.string(mandatory = True, doc = "Which action."),
-        "target": attr.string(mandatory = True, doc = "The name of a target of this package, tagged `manual`."),
+        "target": attr.string(mandatory = True, doc = "Label of a target, tagged `manual`."),
         "_run_to_failure": attr.label(default = "//tests/failures:run_to_failure", executable = True, cfg = "exec"),
         "_target": attr.label(default = _label, aspects = [_actions_aspect]),
     },

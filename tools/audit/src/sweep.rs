@@ -39,6 +39,9 @@ pub(crate) fn sweep(walker: &mut Walker<'_>, host: &Host<'_>, place: &Place, mut
             Err(error) => walker.problem(error, place),
         }
     }
+    if let Err(error) = search_zips(walker, host, place, &mut claimed) {
+        walker.problem(error, place);
+    }
     for format in [
         (ccob::MAGIC, may_be_ccob as MayBe, read_ccob as Read),
         (bundle::MAGIC, may_be_bundle, read_bundle),
@@ -53,6 +56,43 @@ pub(crate) fn sweep(walker: &mut Walker<'_>, host: &Host<'_>, place: &Place, mut
     if let Err(error) = search_ptx(walker, host, place, &mut claimed) {
         walker.problem(error, place);
     }
+}
+
+/// Zip files that a program has as data.
+fn search_zips(
+    walker: &mut Walker<'_>,
+    host: &Host<'_>,
+    place: &Place,
+    claimed: &mut Ranges,
+) -> Result<()> {
+    let base = host.bytes.base();
+    let (mut left, mut done) = (MAX_TRIES, base);
+    for gap in gaps(host.bytes, claimed) {
+        let mut at = 0;
+        while let Some(found) = find(walker, gap.tail(at).data(), zip_file::LAST.0) {
+            let record = gap.base() - base + at + found as u64;
+            at = at.saturating_add(found as u64 + 1);
+            let Some(whole) = zip_file::ending_at(host.bytes, record) else {
+                continue;
+            };
+            let here = place.in_section(host.section_at(whole.base()));
+            // Those of hostile files may share their bytes.
+            if whole.base() < done {
+                left = tried(left, whole)?;
+            }
+            match walker.zip_members(whole, &here) {
+                Ok(_) => {
+                    done = whole.base().saturating_add(whole.len());
+                    claimed.push((whole.base(), whole.len()));
+                }
+                Err(error) => {
+                    walker.problem(error, &here);
+                    left = tried(left, whole)?;
+                }
+            }
+        }
+    }
+    Ok(())
 }
 
 fn search_ptx(

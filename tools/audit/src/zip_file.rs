@@ -19,7 +19,7 @@ use crate::walker::{Seen, Walker};
 const ENTRY: (&[u8], u64) = (b"PK\x01\x02", 46);
 
 /// The start of its last record, and the length without a comment; of the record before it in large files.
-const LAST: (&[u8], u64) = (b"PK\x05\x06", 22);
+pub(crate) const LAST: (&[u8], u64) = (b"PK\x05\x06", 22);
 const ZIP64: &[u8] = b"PK\x06\x07";
 /// The start of a member.
 const MEMBER: &[u8] = b"PK\x03\x04";
@@ -179,6 +179,21 @@ pub(crate) fn ends_here(bytes: Bytes<'_>) -> bool {
         record.len() == LAST.1 + u64::from(comment)
             && (before(size.into()).starts_with(ENTRY.0) || before(20).starts_with(ZIP64))
     })
+}
+
+/// The zip file among other bytes whose last record stands at that offset; `None` where what is before it is no
+/// zip file. One of more than 4 GiB is found at the end of a file alone.
+pub(crate) fn ending_at(bytes: Bytes<'_>, record: u64) -> Option<Bytes<'_>> {
+    let tail = bytes.tail(record);
+    let size = u64::from(tail.u32(12, "zip directory").ok()?);
+    let offset = u64::from(tail.u32(16, "zip directory").ok()?);
+    let comment = u64::from(tail.u16(20, "zip comment").ok()?);
+    let directory = record.checked_sub(size)?;
+    let start = directory.checked_sub(offset)?;
+    let whole = bytes.slice(start, record - start + LAST.1 + comment, "zip file");
+    let whole = whole.ok()?;
+    let begins = |at: u64, magic: &[u8]| whole.tail(at).data().starts_with(magic);
+    (begins(0, MEMBER) && begins(offset, ENTRY.0)).then_some(whole)
 }
 
 /// Where a member starts that is none of those that the directory lists. Who goes by the directory

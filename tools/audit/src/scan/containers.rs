@@ -182,7 +182,7 @@ fn two_members_of_one_name_do_not_hide_each_other() {
 
 /// Programs that unpack themselves, and Python's `.pyz`.
 #[test]
-fn a_zip_file_behind_a_program_is_read() {
+fn a_zip_file_in_a_program_is_read() {
     // Members are stored and packed in turn.
     let zip = zipped(&[("a.txt", b"nothing"), ("b.ptx", data("tiny.ptx"))]);
     let plain = include_bytes!("../../tests/data/plain.o");
@@ -191,12 +191,35 @@ fn a_zip_file_behind_a_program_is_read() {
         let members: Vec<_> = scanned.images.iter().map(|i| &i.location.member).collect();
         assert_eq!(members, [&["b.ptx"]], "{:?}", scanned.problems);
     }
-    // One that is among the bytes of a program is data like any other.
-    let inside = [&plain[..], &zip, b"more"].concat();
-    assert_eq!(
-        (scan(&inside).images, scan(&inside).problems),
-        (vec![], vec![])
-    );
+    // As data of the program, and several; behind the first, the record of another that is not there.
+    let inside = [
+        &plain[..],
+        &zip,
+        &zip[zip.len() - 22..],
+        b"more",
+        &zip,
+        b"more",
+    ]
+    .concat();
+    let scanned = scan(&inside);
+    let members: Vec<_> = scanned.images.iter().map(|i| &i.location.member).collect();
+    assert_eq!(members, [&["b.ptx"], &["b.ptx"]]);
+    assert_eq!(scanned.images[0].location.container, "elf/zip");
+    assert_eq!(scanned.problems, []);
+    // Many records at the end of one zip file would have it read as many times.
+    let mut hostile = [&plain[..], &zip].concat();
+    let size = 22 * 100;
+    let record = hostile.split_off(hostile.len() - 22);
+    for index in 0..size / 22 {
+        let mut record = record.clone();
+        let wider = u32::from_le_bytes(record[12..16].try_into().unwrap()) + 22 * index;
+        record[12..16].copy_from_slice(&wider.to_le_bytes());
+        hostile.extend(record);
+    }
+    hostile.extend(b"more");
+    let scanned = scan(&hostile);
+    assert!(scanned.images.len() <= 64, "{}", scanned.images.len());
+    assert!(!scanned.problems.is_empty());
     // Without a directory the last record is nothing.
     let record = [&plain[..], b"PK\x05\x06", &[0; 200]].concat();
     assert_eq!(scan(&record).problems, []);

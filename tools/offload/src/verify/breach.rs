@@ -74,16 +74,22 @@ pub struct Breach {
 }
 
 impl Breach {
-    /// The same, with where the image came from.
-    pub fn from(mut self, source: Option<&Source>) -> Self {
-        if let Some(Source { target, text }) = source {
-            let complaint = &mut self.complaint;
-            complaint.found.push_str(&format!("; from {text}"));
-            complaint.mend.push_str(&format!(
-                "; or let it through, and say why: audit_exceptions = {{\"{}\": \"...\"}}",
-                clean(target)
-            ));
-            self.origin = Some(target.clone());
+    /// The same, with where the image came from, where origins were asked.
+    pub fn from(mut self, source: &Source) -> Self {
+        let complaint = &mut self.complaint;
+        match source {
+            Source::Unknown => {}
+            Source::None => complaint
+                .found
+                .push_str("; from none of its dependencies: look in its own sources"),
+            Source::Target { target, text } => {
+                complaint.found.push_str(&format!("; from {text}"));
+                complaint.mend.push_str(&format!(
+                    "; or let it through, and say why: audit_exceptions = {{\"{}\": \"...\"}}",
+                    clean(target)
+                ));
+                self.origin = Some(target.clone());
+            }
         }
         self
     }

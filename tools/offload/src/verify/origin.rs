@@ -50,10 +50,16 @@ pub fn identity(image: &Image, bytes: Option<&[u8]>) -> Identity {
 }
 
 /// Where an image came from.
-pub struct Source {
-    pub target: String,
-    /// `//x:y (libx.a: kernel.o)`, for people.
-    pub text: String,
+pub enum Source {
+    /// Nobody said what the file was linked from, or the image could not be unpacked.
+    Unknown,
+    /// Nothing that the file was linked from has it.
+    None,
+    Target {
+        target: String,
+        /// `//x:y (libx.a: kernel.o)`, for people.
+        text: String,
+    },
 }
 
 impl Origins {
@@ -73,26 +79,27 @@ impl Origins {
     }
 
     /// The first that has the image.
-    pub fn of(&self, wanted: Identity) -> Option<Source> {
-        self.0.iter().find_map(|(target, file)| {
-            let same = |(_, identity): &&(Image, Identity)| wanted.is_some() && *identity == wanted;
+    pub fn of(&self, wanted: Identity) -> Source {
+        if self.0.is_empty() || wanted.is_none() {
+            return Source::Unknown;
+        }
+        let mut having = self.0.iter().filter_map(|(target, file)| {
+            let same = |(_, identity): &&(Image, Identity)| *identity == wanted;
             // rustc keeps constants in its metadata too, which is not what gets linked.
-            let (found, _) = file
-                .images
-                .iter()
-                .filter(same)
-                .max_by_key(|(image, _)| !in_metadata(image))?;
+            let images = file.images.iter().filter(same);
+            let (found, _) = images.max_by_key(|(image, _)| !in_metadata(image))?;
             let name = file.path.file_name().unwrap_or(file.path.as_os_str());
             let names = found.location.member.iter().map(String::as_str);
             let names: Vec<String> = std::iter::once(&*name.to_string_lossy())
                 .chain(names)
                 .map(clean)
                 .collect();
-            Some(Source {
+            Some(Source::Target {
                 target: target.clone(),
                 text: format!("{} ({})", clean(target), names.join(": ")),
             })
-        })
+        });
+        having.next().unwrap_or(Source::None)
     }
 }
 

@@ -14,7 +14,7 @@ use super::coverage::Asked;
 use super::held::Wanted;
 use super::image::{Found, Seen};
 use super::junit;
-use super::origin::{self, Origins};
+use super::origin::{self, Origins, Source};
 use super::policy::Policy;
 use super::programs::Programs;
 use super::rules::Rules;
@@ -141,20 +141,21 @@ impl Verdict {
         if breaches.is_empty() {
             return;
         }
-        let source = (!args.origins.is_empty()).then(|| origins.of(image.seen.identity));
-        let source = source.flatten();
-        let reason = source
-            .as_ref()
-            .and_then(|s| origin::reason(args, &s.target));
-        if let (Some(source), Some(reason)) = (&source, reason) {
-            self.except(Excepted {
-                path: image.path.clone(),
-                pattern: source.target.clone(),
-                reason: reason.clone(),
-            });
-            return;
+        let source = match args.origins.is_empty() {
+            true => Source::Unknown,
+            false => origins.of(image.seen.identity),
+        };
+        if let Source::Target { target, .. } = &source {
+            if let Some(reason) = origin::reason(args, target) {
+                self.except(Excepted {
+                    path: image.path.clone(),
+                    pattern: target.clone(),
+                    reason: reason.clone(),
+                });
+                return;
+            }
         }
-        let told = breaches.into_iter().map(|b| b.from(source.as_ref()));
+        let told = breaches.into_iter().map(|breach| breach.from(&source));
         self.breaches.extend(told);
     }
 
