@@ -34,9 +34,26 @@ def _target_flags(vendor):
             flags = flags + _by_feature(feature, lambda sign, f: "-Ctarget-feature=" + sign + f)
     return flags
 
+def _declare_stdlib(vendor, triple, rustc, rustc_lib, rust_src):
+    """The standard library of a vendor's GPUs, compiled from its sources."""
+    device_stdlib(
+        name = "stdlib_files_" + vendor,
+        rustc = rustc,
+        # NVIDIA: one set for every SM, so no processor is named. AMD: rustc links with LTO in any case, so
+        # machine code in these objects would only be thrown away.
+        rustc_flags = [] if vendor == "nvidia" else _target_flags(vendor) + ["-Clinker-plugin-lto"],
+        rustc_lib = rustc_lib,
+        srcs = rust_src,
+        triple = triple,
+    )
+    rust_stdlib_filegroup(
+        name = "stdlib_" + vendor,
+        srcs = [":stdlib_files_" + vendor],
+    )
+
 # The names are fixed: the hub's toolchains point to them.
 # buildifier: disable=unnamed-macro
-def declare_device_toolchains(exec_triple, rustc, rustdoc, rustc_lib, rust_src, llvm_files, llvm):
+def declare_device_toolchains(exec_triple, rustc, rustdoc, rustc_lib, rust_src, llvm_files, llvm, prebuilt = {}):
     """Declares, for each vendor, a device toolchain `device_VENDOR` and what rules_rust needs for its platforms.
 
     Args:
@@ -47,6 +64,7 @@ def declare_device_toolchains(exec_triple, rustc, rustdoc, rustc_lib, rust_src, 
       rust_src: labels of the files of rust-src.
       llvm_files: labels of the files that the LLVM tools read at run time.
       llvm: dict of tool (`llvm_link`, `opt`, `llc`, `lld`) to label.
+      prebuilt: dict of vendor to the folder with its standard library, where that need not be compiled.
     """
     for vendor, triple in _TRIPLES.items():
         features = []
@@ -61,20 +79,13 @@ def declare_device_toolchains(exec_triple, rustc, rustdoc, rustc_lib, rust_src, 
             visibility = ["//visibility:public"],
             **llvm
         )
-        device_stdlib(
-            name = "stdlib_files_" + vendor,
-            rustc = rustc,
-            # NVIDIA: one set for every SM, so no processor is named. AMD: rustc links with LTO in any case, so
-            # machine code in these objects would only be thrown away.
-            rustc_flags = [] if vendor == "nvidia" else _target_flags(vendor) + ["-Clinker-plugin-lto"],
-            rustc_lib = rustc_lib,
-            srcs = rust_src,
-            triple = triple,
-        )
-        rust_stdlib_filegroup(
-            name = "stdlib_" + vendor,
-            srcs = [":stdlib_files_" + vendor],
-        )
+        if vendor in prebuilt:
+            rust_stdlib_filegroup(
+                name = "stdlib_" + vendor,
+                srcs = native.glob([prebuilt[vendor] + "/*.rlib"]),
+            )
+        else:
+            _declare_stdlib(vendor, triple, rustc, rustc_lib, rust_src)
         rust_toolchain(
             name = "rust_" + vendor,
             binary_ext = _EXTENSIONS[vendor],

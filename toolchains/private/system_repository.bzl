@@ -10,8 +10,8 @@ load("{declare}", "declare_device_toolchains", "declare_host_rust_toolchain")
 
 package(default_visibility = ["//visibility:public"])
 
-# LLVM's readers, and what actions depend on: for tests.
-exports_files({oracles} + ["fingerprint"])
+# The tools and LLVM's readers, and what actions depend on: for tests.
+exports_files(["fingerprint"] + glob(["bin/*"]))
 
 filegroup(
     name = "rust_src",
@@ -191,7 +191,6 @@ def _system_repository_impl(rctx):
     rctx.file("fingerprint", "rustc %s, LLVM %s\n%s" % (rustc.release, rustc.llvm, _fingerprint(rctx, called)))
     rctx.file("BUILD.bazel", _BUILD.format(
         declare = Label("//toolchains/private:declare.bzl"),
-        oracles = ["bin/" + name for name in _ORACLES],
         triple = rustc.host,
     ))
 

@@ -16,6 +16,12 @@ PTXAS = {
     ),
 }
 
+# The architectures of the table that no ptxas of a major version assembles for.
+LACKS = {
+    "12": PTXAS["12.9.86"].lacks,
+    "13": PTXAS["13.5.37"].lacks,
+}
+
 # Readers of what the assembler writes: for tests.
 ORACLES = {
     "cuobjdump": struct(package = "nvidia-cuda-cuobjdump", version = "13.5.37", sha256 = "38780fee50863252a0b8926357faa91615ca1c8346490563f33a06100cd73f58"),
