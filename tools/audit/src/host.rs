@@ -4,7 +4,8 @@
 use object::read::macho::{FatArch, MachOFatFile32, MachOFatFile64};
 use object::{FileKind, Object, ObjectSection};
 use offload_image::bytes::Bytes;
-use offload_image::elf::{Elf, SHT_LLVM_OFFLOADING};
+use offload_image::elf::{self, Elf, SHT_LLVM_OFFLOADING};
+use offload_image::offload_binary::OffloadBinary;
 use offload_image::{bundle, relocatable, Error, Result};
 
 use crate::gpu::Stopped;
@@ -64,6 +65,11 @@ fn target_of(name: &str) -> Option<&str> {
     name.strip_prefix(magic).filter(|id| !id.is_empty())
 }
 
+/// Into `.lrodata` GNU ld puts what else is far from code: there images are searched for.
+fn holds_only_images(section: &elf::Section<'_>) -> bool {
+    section.name != ".lrodata" || OffloadBinary::parse_all(section.bytes).is_ok()
+}
+
 impl<'a> Host<'a> {
     /// Bytes of no known format: no sections.
     pub fn of_bytes(bytes: Bytes<'a>) -> Self {
@@ -81,7 +87,8 @@ impl<'a> Host<'a> {
             name: section.name.to_owned(),
             bytes: section.bytes,
             reader: match section.kind {
-                SHT_LLVM_OFFLOADING => Some(Reader::OffloadBinaries),
+                SHT_LLVM_OFFLOADING if holds_only_images(section) => Some(Reader::OffloadBinaries),
+                SHT_LLVM_OFFLOADING => None,
                 _ => reader(section.name),
             },
         });

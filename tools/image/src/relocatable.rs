@@ -12,6 +12,13 @@
 //!
 //! The distance is relative to the record, so the linker computes it for good: the program has no
 //! load-time relocation for it and the pages stay shared. Source of the layout: the System V ABI.
+//!
+//! Ordinary x86-64 code reaches 2 GiB, so images must not stand between a program's code and its data.
+//! `SHF_X86_64_LARGE` on them, and on nothing else, has gold put them behind `.bss` and lld before
+//! everything else. GNU ld does not look at it and puts a section that it does not know behind
+//! `.rodata`; only names that its script has go behind `.bss`, and come out as `.lrodata`. Many images
+//! get such a name. Few keep their own, since lld refuses a section of LLVM's type in one `.lrodata`
+//! with those of `-mcmodel=medium`. All of this is measured. On aarch64 code reaches 4 GiB.
 
 use std::io::{self, Write};
 
@@ -24,6 +31,10 @@ use crate::policy::PtxPolicy;
 pub const RECORDS: &str = "offload_images";
 /// The section with the binaries.
 pub const IMAGES: &str = ".llvm.offloading";
+/// What it is called where there are many, in objects for x86-64.
+pub const FAR_IMAGES: &str = ".lrodata.llvm.offloading";
+/// From this size on images are many: a program may have a dozen objects with fewer.
+pub const FAR_FROM: u64 = 128 << 20;
 /// The section that says what the images were built under.
 const NOTE: &str = ".note.offload";
 /// The owner of our notes.
@@ -37,6 +48,7 @@ const HEADER: u64 = 64;
 const SHF_ALLOC: u64 = 0x2;
 const SHF_INFO_LINK: u64 = 0x40;
 const SHF_GNU_RETAIN: u64 = 0x20_0000;
+const SHF_X86_64_LARGE: u64 = 0x1000_0000;
 /// The flag above is GNU's, so the file has to say that it uses GNU extensions.
 const OS_ABI_GNU: u8 = 3;
 
@@ -62,6 +74,15 @@ impl Machine {
         match self {
             Self::X86_64 => 24,
             Self::Aarch64 => 260,
+        }
+    }
+
+    /// The name of the section for so many bytes of images, and its flags beside those of all.
+    fn images(self, size: u64) -> (&'static str, u64) {
+        match self {
+            Self::X86_64 if size >= FAR_FROM => (FAR_IMAGES, SHF_X86_64_LARGE),
+            Self::X86_64 => (IMAGES, SHF_X86_64_LARGE),
+            Self::Aarch64 => (IMAGES, 0),
         }
     }
 }
@@ -100,12 +121,22 @@ pub fn write(
     binaries: &[&[u8]],
     policies: &[PtxPolicy],
 ) -> io::Result<()> {
+    let sizes: Vec<u64> = binaries.iter().map(|binary| binary.len() as u64).collect();
+    let (head, tail) = frame(machine, &sizes, policies);
+    out.write_all(&head)?;
+    for binary in binaries {
+        padded(out, binary)?;
+    }
+    out.write_all(&tail)
+}
+
+/// What stands before and behind binaries of these sizes.
+fn frame(machine: Machine, sizes: &[u64], policies: &[PtxPolicy]) -> (Vec<u8>, Vec<u8>) {
     let mut records = Vec::new();
     let mut relocations = Vec::new();
     let mut at = 0;
-    for (index, binary) in binaries.iter().enumerate() {
-        let size = binary.len() as u64;
-        words(&mut records, &[0, size]);
+    for (index, size) in sizes.iter().enumerate() {
+        words(&mut records, &[0, *size]);
         // Symbol 1 is the section of the binaries; the addend is the place in it.
         words(
             &mut relocations,
@@ -119,7 +150,7 @@ pub fn write(
     words(&mut symbols, &[0, 0]);
 
     let notes: Vec<u8> = policies.iter().flat_map(|policy| note(*policy)).collect();
-    let sections = sections(at, &records, &relocations, &symbols, &notes);
+    let sections = sections(machine, at, &records, &relocations, &symbols, &notes);
     let mut names = Vec::new();
     let mut name_at = Vec::new();
     for section in &sections {
@@ -145,11 +176,7 @@ pub fn write(
         words(&mut headers, &[section.align, section.entry]);
         place = align(place + size);
     }
-
-    out.write_all(&file_header(machine, place, sections.len() as u16))?;
-    for binary in binaries {
-        padded(out, binary)?;
-    }
+    let mut tail = Vec::new();
     for part in [
         &records[..],
         &relocations,
@@ -159,12 +186,14 @@ pub fn write(
         &names,
         &headers,
     ] {
-        padded(out, part)?;
+        tail.extend_from_slice(part);
+        tail.resize(align(tail.len() as u64) as usize, 0);
     }
-    Ok(())
+    (file_header(machine, place, sections.len() as u16), tail)
 }
 
 fn sections<'a>(
+    machine: Machine,
     images: u64,
     records: &[u8],
     relocations: &[u8],
@@ -172,12 +201,13 @@ fn sections<'a>(
     notes: &[u8],
 ) -> Vec<Section<'a>> {
     let kept = SHF_ALLOC | SHF_GNU_RETAIN;
+    let (name, large) = machine.images(images);
     vec![
         Section::NULL,
         Section {
-            name: IMAGES,
+            name,
             kind: SHT_LLVM_OFFLOADING,
-            flags: kept,
+            flags: kept | large,
             align: ALIGN,
             size: images,
             ..Section::NULL
@@ -347,6 +377,57 @@ mod tests {
                 assert_eq!(relocations.u64(index * 24 + 16, "").unwrap(), at);
             }
             assert!(elf.symbols(false).unwrap()[1].section == 1);
+        }
+    }
+
+    /// The headers of the first two sections, each as eight words, and where the headers are.
+    fn first_two(machine: Machine, sizes: &[u64]) -> (u64, [Vec<u64>; 2], String) {
+        let (head, tail) = frame(machine, sizes, &[PtxPolicy::Forbid]);
+        let word = |bytes: &[u8], at: u64| Bytes::new(bytes).u64(at, "").unwrap();
+        let table = word(&head, 40);
+        let images: u64 = sizes.iter().map(|size| align(*size)).sum();
+        let headers = table - HEADER - images;
+        let section = |index: u64| {
+            let at = headers + 64 * index;
+            (0..8).map(|field| word(&tail, at + 8 * field)).collect()
+        };
+        // No other name starts like these two.
+        let at = tail.windows(3).position(|name| name == b"\0.l").unwrap() as u64;
+        let name = Bytes::new(&tail).c_str(at + 1, "").unwrap();
+        (table, [section(1), section(2)], name.to_owned())
+    }
+
+    #[test]
+    fn code_reaches_past_any_number_of_images() {
+        const LARGE: u64 = 0x1000_0000;
+        for (size, machine, name, flags) in [
+            (FAR_FROM - 8, Machine::X86_64, IMAGES, LARGE),
+            (FAR_FROM, Machine::X86_64, FAR_IMAGES, LARGE),
+            (5 << 30, Machine::X86_64, FAR_IMAGES, LARGE),
+            (5 << 30, Machine::Aarch64, IMAGES, 0),
+        ] {
+            let (table, [images, records], found) = first_two(machine, &[size]);
+            assert_eq!(found, name, "{machine:?} {size}");
+            assert_eq!(images[1], 0x20_0002 | flags);
+            assert_eq!(records[1], 0x20_0002, "the records stay near");
+            // Where they are in the file, and how large.
+            assert_eq!(images[3..5], [HEADER, size]);
+            assert_eq!(records[3..5], [HEADER + size, RECORD]);
+            assert!(table > HEADER + size, "{table}");
+        }
+    }
+
+    #[test]
+    fn sizes_beyond_32_bits_are_written_as_they_are() {
+        let sizes = [(5 << 30) + 1, 3 << 30, 16];
+        let (_, [images, _], _) = first_two(Machine::X86_64, &sizes);
+        assert_eq!(images[4], (8 << 30) + 24);
+        let (_, tail) = frame(Machine::X86_64, &sizes, &[]);
+        let word = |at: u64| Bytes::new(&tail).u64(at, "").unwrap();
+        for (index, place) in [(0, 0), (1, (5 << 30) + 8), (2, (8 << 30) + 8)] {
+            let size = sizes[index as usize];
+            assert_eq!(word(index * RECORD + 8), size);
+            assert_eq!(word(3 * RECORD + index * 24 + 16), place);
         }
     }
 

@@ -290,6 +290,27 @@ fn what_the_linker_helper_writes() {
     assert_eq!(policies, ["embed", "embed", "forbid", "forbid"]);
 }
 
+/// GNU ld collects what is far from code in `.lrodata`, whose type is that of what comes first.
+#[test]
+fn far_images_may_have_others_beside_them() {
+    let packed = packed("embed");
+    for beside in [&b""[..], b"far data of a program"] {
+        let mut bytes = object(&[&packed, beside]);
+        let name = b".llvm.offloading";
+        let at = memchr::memmem::rfind(&bytes, name).unwrap();
+        bytes[at..at + name.len()].copy_from_slice(b".lrodata\0\0\0\0\0\0\0\0");
+        let scanned = scan(&bytes);
+        assert_eq!(scanned.problems, []);
+        assert_eq!(
+            lines(&scanned),
+            [
+                "cubin sm_90a elf/offload_binary .lrodata none",
+                "ptx sm_70 elf/offload_binary .lrodata none",
+            ]
+        );
+    }
+}
+
 #[test]
 fn containers_outside_the_known_sections() {
     for (inside, wanted) in [
