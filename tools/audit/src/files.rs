@@ -10,6 +10,8 @@ use crate::map;
 use crate::scan::{walk, Options, Sink};
 use crate::source::Source;
 
+pub use crate::map::Opened;
+
 /// Something in a folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Found {
@@ -92,6 +94,14 @@ pub fn scan_file(path: &Path, options: &Options, sink: &mut dyn Sink) -> io::Res
     };
     walk(file.bytes(), source, options, sink);
     Ok(())
+}
+
+/// A file's bytes, a pipe's too, for who may not need all of them.
+///
+/// # Errors
+/// The file cannot be opened or read, or is a device.
+pub fn open(path: &Path) -> io::Result<Opened> {
+    map::open(path)
 }
 
 /// The bytes of a whole file, a pipe's too.

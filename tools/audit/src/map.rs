@@ -15,12 +15,16 @@ const MAP_FROM: u64 = 1 << 20;
 const WORTH: usize = 16 << 10;
 
 /// The bytes of a file.
-pub(crate) enum Opened {
+pub enum Opened {
+    /// Of a small one, and of a pipe.
     Read(Vec<u8>),
+    /// Of a large one.
     Mapped(Mmap),
 }
 
 impl Opened {
+    /// All of them.
+    #[must_use]
     pub fn bytes(&self) -> &[u8] {
         match self {
             Self::Read(bytes) => bytes,

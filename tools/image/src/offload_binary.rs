@@ -12,7 +12,7 @@ mod packed;
 mod write;
 
 pub use packed::Packed;
-pub use write::{write, write_v2, NewImage};
+pub use write::{write, write_to, write_v2, NewImage};
 
 use crate::bytes::Bytes;
 use crate::error::{Error, Result};

@@ -11,7 +11,7 @@ pub fn run(args: &CheckArgs) -> Outcome {
     if let Some(output) = &args.output {
         files::apart(output, [args.image.as_path()])?;
     }
-    let bytes = files::read(&args.image)?;
+    let image = files::open(&args.image)?;
     let kind = args.kind.kind();
     let content = judge(
         &Declared {
@@ -22,10 +22,10 @@ pub fn run(args: &CheckArgs) -> Outcome {
             kernels: &args.kernels,
             ceilings: &Ceiling::all(args.max_ptx_isa, args.min_driver),
         },
-        &bytes,
+        image.bytes(),
     )?;
     if let Some(output) = &args.output {
-        let meta = Meta::new(kind, &args.arch, &bytes, &content, args.policy);
+        let meta = Meta::new(kind, &args.arch, &image, &content, args.policy);
         files::write_json(output, &meta)?;
     }
     Ok(0)

@@ -4,16 +4,48 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::Path;
 
+use offload_audit::files::Opened;
 use sha2::{Digest, Sha256};
 use tempfile::NamedTempFile;
 
 use crate::failure::Failure;
 
+/// How much of a large file is looked at before its memory is given back.
+const PIECE: usize = 1 << 20;
+
 /// The bytes of a file.
 pub fn read(path: &Path) -> Result<Vec<u8>, Failure> {
-    offload_audit::files::read(path).map_err(|error| {
-        Failure::unreadable(format!("{}: cannot read it: {error}", path.display()))
-    })
+    offload_audit::files::read(path).map_err(|error| unread(path, &error))
+}
+
+/// As [`read`], of a file that may be larger than memory.
+pub fn open(path: &Path) -> Result<Opened, Failure> {
+    offload_audit::files::open(path).map_err(|error| unread(path, &error))
+}
+
+fn unread(path: &Path, error: &io::Error) -> Failure {
+    Failure::unreadable(format!("{}: cannot read it: {error}", path.display()))
+}
+
+/// Writes to `out`, and gives back the memory of what came from these files.
+pub struct Passing<'a> {
+    pub from: Vec<&'a Opened>,
+    pub out: &'a mut dyn Write,
+}
+
+impl Write for Passing<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let piece = bytes.get(..PIECE).unwrap_or(bytes);
+        let written = self.out.write(piece)?;
+        for opened in &self.from {
+            opened.forget(piece);
+        }
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
 }
 
 /// Refuses an output that is one of the inputs, before anything is written over.
@@ -94,18 +126,21 @@ pub fn write_json(path: &Path, value: &impl serde::Serialize) -> Result<(), Fail
     })
 }
 
-/// The SHA-256 of bytes, in hex.
-pub fn sha256(bytes: &[u8]) -> String {
-    hex(&Sha256::digest(bytes))
+/// The SHA-256 of what was opened, in hex.
+pub fn sha256(opened: &Opened) -> String {
+    let mut hash = Sha256::new();
+    for piece in opened.bytes().chunks(PIECE) {
+        hash.update(piece);
+        opened.forget(piece);
+    }
+    hex(&hash.finalize())
 }
 
 /// The SHA-256 of a file, in hex, read a piece at a time.
 pub fn sha256_of(path: &Path) -> Result<String, Failure> {
     let mut hash = Sha256::new();
     let hashed = File::open(path).and_then(|mut file| io::copy(&mut file, &mut hash));
-    hashed.map_err(|error| {
-        Failure::unreadable(format!("{}: cannot read it: {error}", path.display()))
-    })?;
+    hashed.map_err(|error| unread(path, &error))?;
     Ok(hex(&hash.finalize()))
 }
 

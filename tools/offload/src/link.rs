@@ -3,6 +3,7 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use offload_audit::files::Opened;
 use offload_image::bytes::Bytes;
 use offload_image::image::{Content, Kind};
 use offload_image::offload_binary::{image_kind, Entry, OffloadBinary};
@@ -18,12 +19,12 @@ pub fn run(args: &LinkArgs, err: &mut dyn Write) -> Outcome {
     files::apart(&args.output, args.inputs.iter().map(PathBuf::as_path))?;
     let mut inputs = Vec::new();
     for path in &args.inputs {
-        inputs.push((path.as_path(), files::read(path)?));
+        inputs.push((path.as_path(), files::open(path)?));
     }
     let mut parts = Vec::new();
-    for (path, bytes) in &inputs {
+    for (path, opened) in &inputs {
         let subject = format!("{}{}", prefix(&args.label), path.display());
-        let binaries = OffloadBinary::parse_all(Bytes::new(bytes))
+        let binaries = OffloadBinary::parse_all(Bytes::new(opened.bytes()))
             .map_err(|error| Failure::unreadable(format!("{subject}: {error}")))?;
         if binaries.is_empty() {
             return Err(Failure::unreadable(format!(
@@ -52,9 +53,11 @@ pub fn run(args: &LinkArgs, err: &mut dyn Write) -> Outcome {
     let mut policies: Vec<PtxPolicy> = parts.iter().filter_map(|part| part.policy).collect();
     policies.sort();
     policies.dedup();
-    let binaries: Vec<&[u8]> = inputs.iter().map(|(_, bytes)| bytes.as_slice()).collect();
+    let from: Vec<&Opened> = inputs.iter().map(|(_, opened)| opened).collect();
+    let binaries: Vec<&[u8]> = from.iter().map(|opened| opened.bytes()).collect();
     files::write(&args.output, |out| {
-        relocatable::write(out, args.machine.machine(), &binaries, &policies)
+        let mut out = files::Passing { from, out };
+        relocatable::write(&mut out, args.machine.machine(), &binaries, &policies)
     })?;
     Ok(0)
 }

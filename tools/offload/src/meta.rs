@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use offload_audit::files::Opened;
 use offload_image::image::{Content, Kind};
 use offload_image::policy::PtxPolicy;
 use offload_image::ptx_isa::first_driver;
@@ -39,7 +40,7 @@ impl Meta {
     pub fn new(
         kind: Kind,
         arch: &Target,
-        bytes: &[u8],
+        image: &Opened,
         content: &Content,
         policy: Option<PtxPolicy>,
     ) -> Self {
@@ -51,8 +52,8 @@ impl Meta {
             schema: SCHEMA,
             arch: arch.to_string(),
             kind: kind.to_string(),
-            size: bytes.len() as u64,
-            sha256: files::sha256(bytes),
+            size: image.bytes().len() as u64,
+            sha256: files::sha256(image),
             kernels: content.kernels().to_vec(),
             ptx_isa: isa.map(|isa| isa.to_string()),
             min_driver: isa.and_then(first_driver).map(|driver| driver.to_string()),

@@ -4,6 +4,7 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use clap::ValueEnum;
+use offload_audit::files::Opened;
 use offload_image::image::Kind;
 use offload_image::offload_binary::{self, image_kind, offload_kind, NewImage};
 use offload_image::policy::PtxPolicy;
@@ -28,7 +29,7 @@ struct Spec {
 /// An image, read and checked.
 struct Image {
     spec: Spec,
-    data: Vec<u8>,
+    data: Opened,
     meta: Meta,
     /// The stricter of the pack's policy and its own.
     policy: PtxPolicy,
@@ -37,7 +38,7 @@ struct Image {
 impl Image {
     /// Reads an image and checks it, against its metadata too where that is given.
     fn load(args: &PackArgs, spec: Spec) -> Result<Self, Failure> {
-        let data = files::read(&spec.file)?;
+        let data = files::open(&spec.file)?;
         let declared = Declared {
             label: &args.label,
             path: &spec.file,
@@ -47,7 +48,7 @@ impl Image {
             ceilings: &[],
         };
         let subject = declared.subject();
-        let content = judge(&declared, &data)?;
+        let content = judge(&declared, data.bytes())?;
         let mut meta = Meta::new(spec.kind, &spec.arch, &data, &content, None);
         if let Some(path) = &spec.meta {
             let checked = Meta::read(path)?;
@@ -121,7 +122,7 @@ impl Image {
             image_kind,
             offload_kind,
             strings,
-            data: &self.data,
+            data: self.data.bytes(),
         }
     }
 }
@@ -154,15 +155,17 @@ pub fn run(args: &PackArgs) -> Outcome {
     images.sort_by(|one, two| {
         one.key()
             .cmp(&two.key())
-            .then_with(|| one.data.cmp(&two.data))
+            .then_with(|| one.data.bytes().cmp(two.data.bytes()))
     });
     let complaints = duplicates(args, &images);
     if !complaints.is_empty() {
         return Err(failed(&complaints));
     }
     let packed: Vec<NewImage<'_>> = images.iter().map(Image::packed).collect();
-    let packed = offload_binary::write(&packed);
-    files::write(&args.output, |out: &mut dyn Write| out.write_all(&packed))?;
+    files::write(&args.output, |out: &mut dyn Write| {
+        let from = images.iter().map(|image| &image.data).collect();
+        offload_binary::write_to(&mut files::Passing { from, out }, &packed)
+    })?;
     Ok(0)
 }
 
@@ -198,16 +201,18 @@ fn duplicates(args: &PackArgs, images: &[Image]) -> Vec<Complaint> {
     images
         .windows(2)
         .filter_map(|pair| match pair {
-            [one, two] if one.key() == two.key() && one.data == two.data => Some(Complaint {
-                what: format!("{}the same image twice", prefix(&args.label)),
-                wanted: format!("one {} for {}", one.spec.kind, one.spec.arch),
-                found: format!(
-                    "{} and {}",
-                    one.spec.file.display(),
-                    two.spec.file.display()
-                ),
-                mend: format!("take one of them out of {}", named(&args.label)),
-            }),
+            [one, two] if one.key() == two.key() && one.data.bytes() == two.data.bytes() => {
+                Some(Complaint {
+                    what: format!("{}the same image twice", prefix(&args.label)),
+                    wanted: format!("one {} for {}", one.spec.kind, one.spec.arch),
+                    found: format!(
+                        "{} and {}",
+                        one.spec.file.display(),
+                        two.spec.file.display()
+                    ),
+                    mend: format!("take one of them out of {}", named(&args.label)),
+                })
+            }
             _ => None,
         })
         .collect()

@@ -1,6 +1,8 @@
 //! Writes OffloadBinaries: the same images give the same bytes.
 
-use super::{align, ENTRY, HEADER, MAGIC};
+use std::io::{self, Write};
+
+use super::{align, ALIGN, ENTRY, HEADER, MAGIC};
 
 /// An image to write.
 #[derive(Debug, Clone)]
@@ -20,13 +22,28 @@ pub struct NewImage<'a> {
 pub fn write(images: &[NewImage<'_>]) -> Vec<u8> {
     let mut out = Vec::new();
     for image in images {
-        write_one(&mut out, image);
+        out.extend_from_slice(&head(image));
+        out.extend_from_slice(image.data);
+        out.extend_from_slice(padding(image));
     }
     out
 }
 
-fn write_one(out: &mut Vec<u8>, image: &NewImage<'_>) {
-    let base = out.len() as u64;
+/// As [`write`], into something that takes it piece by piece.
+///
+/// # Errors
+/// Only those of `out`.
+pub fn write_to(out: &mut dyn Write, images: &[NewImage<'_>]) -> io::Result<()> {
+    for image in images {
+        out.write_all(&head(image))?;
+        out.write_all(image.data)?;
+        out.write_all(padding(image))?;
+    }
+    Ok(())
+}
+
+/// All that stands before an image.
+fn head(image: &NewImage<'_>) -> Vec<u8> {
     let table_at = HEADER + ENTRY;
     let text_at = table_at + 16 * image.strings.len() as u64;
     let mut table = Vec::new();
@@ -41,7 +58,7 @@ fn write_one(out: &mut Vec<u8>, image: &NewImage<'_>) {
     let image_at = align(text_at + text.len() as u64);
     let size = align(image_at + image.data.len() as u64);
 
-    out.extend_from_slice(MAGIC);
+    let mut out = MAGIC.to_vec();
     out.extend_from_slice(&1_u32.to_le_bytes());
     for word in [size, HEADER, ENTRY] {
         out.extend_from_slice(&word.to_le_bytes());
@@ -55,13 +72,21 @@ fn write_one(out: &mut Vec<u8>, image: &NewImage<'_>) {
     }
     out.extend_from_slice(&table);
     out.extend_from_slice(&text);
-    pad(out, base, image_at);
-    out.extend_from_slice(image.data);
-    pad(out, base, size);
+    pad(&mut out, image_at);
+    out
 }
 
-fn pad(out: &mut Vec<u8>, base: u64, to: u64) {
-    while (out.len() as u64) < base + to {
+/// What stands behind it: its place is aligned, so its size alone tells.
+fn padding(image: &NewImage<'_>) -> &'static [u8] {
+    let size = image.data.len() as u64;
+    const ZEROS: &[u8] = &[0; ALIGN as usize];
+    ZEROS
+        .get(..(align(size) - size) as usize)
+        .unwrap_or_default()
+}
+
+fn pad(out: &mut Vec<u8>, to: u64) {
+    while (out.len() as u64) < to {
         out.push(0);
     }
 }
@@ -109,9 +134,9 @@ pub fn write_v2(images: &[NewImage<'_>]) -> Vec<u8> {
     }
     for image in images {
         let start = align(out.len() as u64);
-        pad(&mut out, 0, start);
+        pad(&mut out, start);
         out.extend_from_slice(image.data);
     }
-    pad(&mut out, 0, image_at);
+    pad(&mut out, image_at);
     out
 }
