@@ -102,6 +102,9 @@ pub struct LinkArgs {
     /// Where to write the object
     #[arg(long, value_name = "FILE")]
     pub output: PathBuf,
+    /// With more bytes of images than this, say what to do against it
+    #[arg(long, value_name = "BYTES", default_value_t = 3 << 29)]
+    pub warn_above: u64,
     /// The host that the program runs on
     #[arg(long, default_value = "x86_64")]
     pub machine: Host,

@@ -29,6 +29,7 @@ mod mixed;
 mod pack;
 mod params;
 mod report;
+mod sizes;
 mod table;
 mod verify;
 

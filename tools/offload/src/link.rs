@@ -11,9 +11,10 @@ use offload_image::policy::PtxPolicy;
 use offload_image::relocatable;
 
 use crate::cli::LinkArgs;
-use crate::failure::{clean, prefix, Complaint, Failure, Outcome};
+use crate::failure::{clean, named, prefix, Complaint, Failure, Outcome};
 use crate::files;
 use crate::mixed::{self, Part};
+use crate::sizes;
 
 pub fn run(args: &LinkArgs, err: &mut dyn Write) -> Outcome {
     files::apart(&args.output, args.inputs.iter().map(PathBuf::as_path))?;
@@ -59,7 +60,37 @@ pub fn run(args: &LinkArgs, err: &mut dyn Write) -> Outcome {
         let mut out = files::Passing { from, out };
         relocatable::write(&mut out, args.machine.machine(), &binaries, &policies)
     })?;
+    let size = size_of(&inputs);
+    if size > args.warn_above {
+        let _ = writeln!(err, "offload: {}", warning(args, size));
+    }
     Ok(0)
+}
+
+fn size_of(inputs: &[(&Path, Opened)]) -> u64 {
+    let sizes = inputs.iter().map(|(_, opened)| opened.bytes().len() as u64);
+    sizes.sum()
+}
+
+/// Many images link all the same (see `offload_image::relocatable`), but each program that has them
+/// is as large, and what else it is linked from may not allow for that.
+fn warning(args: &LinkArgs, size: u64) -> Complaint {
+    Complaint {
+        what: format!(
+            "{}warning: so many images make a program that is hard to link and to ship",
+            prefix(&args.label)
+        ),
+        wanted: format!("at most {} of images in one object", sizes::bytes(args.warn_above)),
+        found: format!("{} in {}", sizes::bytes(size), args.output.display()),
+        mend: format!(
+            "name fewer GPUs in the `archs` of what {} packs, or family and generic ones (sm_100f, \
+             gfx11-generic), which serve several each; or give each part of the kernels an \
+             offload_library of its own, in a shared library of its own. Position-independent programs \
+             and shared libraries link as they are; static programs may not, nor others by lld without \
+             -Wl,-z,lrodata-after-bss",
+            named(&args.label)
+        ),
+    }
 }
 
 fn part(path: &Path, entry: &Entry<'_>) -> Option<Part> {

@@ -331,3 +331,34 @@ fn packed_ptx_says_who_compiles_it() {
     assert_eq!(text(b"\x00ptx_isa\x007.0\x00min_driver\x00450\x00"), 1);
     assert_eq!(text(b"min_driver"), 1);
 }
+
+#[test]
+fn many_images_are_warned_of() {
+    let room = Room::new();
+    let packed = packed(&room);
+    let size = room.read("images.offload").len();
+    let output = room.output("images.o");
+    let link = |label: &str, limit: usize| {
+        let limit = format!("--warn-above={limit}");
+        run(&["link", label, &limit, "--input", &packed, &packed, &output])
+    };
+    link("--label=//x:y", 2 * size).fine();
+    let quiet = room.read("images.o");
+    let ran = link("--label=//x:y", 2 * size - 1);
+    ran.says(
+        0,
+        &[
+            "offload: //x:y: warning: so many images",
+            &format!("wanted: at most {} bytes of images", 2 * size - 1),
+            &format!("found:  {} bytes in ", 2 * size),
+            "images.o",
+            "mend:   name fewer GPUs in the `archs` of what //x:y packs",
+            "sm_100f, gfx11-generic",
+            "a shared library of its own",
+        ],
+    );
+    assert_eq!(room.read("images.o"), quiet, "it is a warning alone");
+    link("--label=", 0).says(0, &["offload: warning: ", "what the target packs"]);
+    let help = run(&["link", "--help"]);
+    assert!(help.out.contains("[default: 1610612736]"), "{}", help.out);
+}
