@@ -46,8 +46,70 @@ fn forbidden_architectures_texts_and_sizes() {
     verify(&[&at_most("image", size - 8)]).says(1, &["is too large", "in one image"]);
     let total = (SM_90.len() + SM_75.len()) as u64;
     verify(&[&at_most("total", total + 16)]).fine();
-    verify(&[&at_most("total", total - 1)]).says(1, &["in 2 images", "at most"]);
+    verify(&[&at_most("total", total - 1)])
+        .says(1, &["in 2 images, the largest: cubin for", "at most"]);
     verify(&[]).says(2, &["nothing to verify"]);
+}
+
+#[test]
+fn what_is_too_large_is_told_with_the_largest_images() {
+    let room = Room::new();
+    let files = [
+        ("cubin", "sm_75", SM_75),
+        ("cubin", "sm_90", SM_90),
+        ("cubin", "sm_90a", SM_90A),
+        ("gfx", "gfx90a", GFX90A),
+    ];
+    let packed = room.path("packed").display().to_string();
+    let specs: Vec<String> = files
+        .iter()
+        .map(|(kind, arch, bytes)| {
+            let file = room.file(arch, bytes);
+            format!("--image=kind={kind},arch={arch},file={file}")
+        })
+        .collect();
+    let mut args = vec!["pack".to_owned(), "--policy=forbid".to_owned()];
+    args.extend(specs);
+    args.push(room.output("packed"));
+    run(&args.iter().map(String::as_str).collect::<Vec<_>>()).fine();
+    let verify = |limit: String| run(&["verify", "--label=//x:y", &limit, &packed]);
+
+    let total: usize = files.iter().map(|(_, _, bytes)| bytes.len()).sum();
+    verify(format!("--max-total-bytes={total}")).fine();
+    let ran = verify(format!("--max-total-bytes={}", total - 1));
+    let mut by_size = files;
+    by_size.sort_by_key(|(_, _, bytes)| std::cmp::Reverse(bytes.len()));
+    let largest =
+        by_size.map(|(kind, arch, bytes)| format!("{kind} for {arch}, {} bytes, in", bytes.len()));
+    let [one, two, three, least] = &largest;
+    ran.says(
+        1,
+        &[
+            &format!("//x:y: the images in {packed} are too large"),
+            &format!(
+                "wanted: at most {} bytes in all images of a file",
+                total - 1
+            ),
+            &format!("found:  {total} bytes in 4 images, the largest: {one} "),
+            two,
+            three,
+            "in the `archs` of what //x:y packs",
+            "(max_size; max-total-bytes)",
+        ],
+    );
+    assert!(!ran.err.contains(least), "{}", ran.err);
+
+    let most = by_size[0].2.len();
+    verify(format!("--max-image-bytes={most}")).fine();
+    verify(format!("--max-image-bytes={}", most - 1)).says(
+        1,
+        &[
+            &format!("//x:y: an image in {packed} is too large"),
+            &format!("wanted: at most {} bytes in one image", most - 1),
+            &format!("found:  {one} "),
+            "mend:   raise the limit of //x:y (max_image_size; max-image-bytes)",
+        ],
+    );
 }
 
 #[test]

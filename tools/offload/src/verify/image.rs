@@ -10,6 +10,7 @@ use super::rules::{parse_target, Rules};
 use crate::ceiling::{compiled_by, Ceiling};
 use crate::failure::{clean, named, prefix, Complaint};
 use crate::report::ImageReport;
+use crate::sizes;
 use crate::table::place;
 
 /// An image with what is needed to judge it and to name it.
@@ -62,7 +63,7 @@ impl Found<'_> {
         if let Some(isa) = &report.ptx_isa {
             text.push_str(&format!(", PTX ISA {isa}"));
         }
-        text.push_str(&format!(", {} bytes", report.size));
+        text.push_str(&format!(", {}", sizes::bytes(report.size)));
         if report.is_packed() {
             text.push_str(&format!(" ({})", report.compression));
         }
@@ -198,8 +199,12 @@ impl Found<'_> {
             self.breach(
                 Rule::MaxImageBytes,
                 &format!("an image in {} is too large", self.path),
-                format!("at most {limit} bytes in one image"),
-                "raise max-image-bytes, strip debug information, or make fewer kernels".to_owned(),
+                format!("at most {} in one image", sizes::bytes(limit)),
+                format!(
+                    "raise the limit of {} (max_image_size; max-image-bytes), strip debug \
+                     information, or divide the kernels over several crates",
+                    named(self.label)
+                ),
             )
         })
     }

@@ -1,6 +1,7 @@
 //! The outcome of a run, and how it is printed.
 
 use std::cell::LazyCell;
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::io::{self, Write};
@@ -20,9 +21,10 @@ use super::programs::Programs;
 use super::rules::Rules;
 use super::uneven;
 use crate::cli::{VerifyArgs, VerifyFormat};
-use crate::failure::{clean, list, prefix, Complaint};
+use crate::failure::{clean, list, named, prefix, Complaint};
 use crate::gather::{File, Inputs};
 use crate::report::{ImageReport, SCHEMA};
+use crate::sizes;
 
 /// The outcome; as JSON, what `verify --format=json` prints. `docs/verify.md` describes it.
 #[derive(Serialize)]
@@ -99,7 +101,9 @@ impl Verdict {
             for image in &found {
                 verdict.judge(args, image, &origins);
             }
-            verdict.breaches.extend(too_large(args, policy, file));
+            verdict
+                .breaches
+                .extend(too_large(args, policy, file, &found));
             verdict.notes.extend(notes(file, &found));
             verdict.files.push(Verified::new(file));
             all.extend(found);
@@ -275,22 +279,45 @@ fn bytes<E>(file: &File<E>) -> u64 {
     sizes.fold(0, u64::saturating_add)
 }
 
-fn too_large<E>(args: &VerifyArgs, policy: &Policy, file: &File<E>) -> Option<Breach> {
+fn too_large<E>(
+    args: &VerifyArgs,
+    policy: &Policy,
+    file: &File<E>,
+    found: &[Found<'_>],
+) -> Option<Breach> {
     let path = file.path.display().to_string();
     let limit = policy.rules_for(&path).0.max_total_bytes?;
-    let (bytes, images) = (bytes(file), file.images.len());
+    let bytes = bytes(file);
     (bytes > limit).then(|| Breach {
         rule: Rule::MaxTotalBytes,
         complaint: Complaint {
             what: format!("{}the images in {path} are too large", prefix(&args.label)),
-            wanted: format!("at most {limit} bytes in all images of a file"),
-            found: format!("{bytes} bytes in {images} images"),
-            mend: "raise max-total-bytes, or build for fewer architectures".to_owned(),
+            wanted: format!("at most {} in all images of a file", sizes::bytes(limit)),
+            found: format!("{} in {}", sizes::bytes(bytes), largest(found)),
+            mend: format!(
+                "name fewer GPUs in the `archs` of what {} packs, or family and generic ones, \
+                 which serve several each; or raise its limit (max_size; max-total-bytes)",
+                named(&args.label)
+            ),
         },
         path: Some(path),
         image: None,
         origin: None,
     })
+}
+
+/// `2 images, the largest: …; …`
+fn largest(found: &[Found<'_>]) -> String {
+    const FEW: usize = 3;
+    let mut by_size: Vec<&Found<'_>> = found.iter().collect();
+    // What is as large stays in its order.
+    by_size.sort_by_key(|image| Reverse(image.report.size));
+    let texts: Vec<String> = by_size.iter().take(FEW).map(|i| i.describe()).collect();
+    let texts = texts.join("; ");
+    match found.len() {
+        1 => format!("1 image: {texts}"),
+        count => format!("{count} images, the largest: {texts}"),
+    }
 }
 
 /// What is no breach and must not go unsaid either.
