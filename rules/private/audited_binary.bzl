@@ -7,6 +7,7 @@ load(":offload_cli.bzl", "OFFLOAD_CLI", "run_offload")
 load(":origins.bzl", "OriginsInfo", "origins_aspect")
 load(":policy.bzl", "POLICY_ATTRS", "check_admitted", "resolve_policy", "with_images")
 load(":ptx_ceiling.bzl", "CEILING_ATTRS", "ceiling_args")
+load(":sizes.bzl", "SIZE_ATTRS", "size_flags")
 
 def _audited_binary_impl(ctx):
     policy = resolve_policy(ctx, ctx.label)
@@ -28,6 +29,7 @@ def _audited_binary_impl(ctx):
     args.add_all(packed, format_each = "--require-images=%s")
     args.add_all(required_archs(ctx, ctx.label), format_each = "--require-arch=%s")
     args.add_all(ceiling_args(ctx, ctx.label))
+    args.add_all(size_flags(ctx.label, ctx.attr.max_image_size, ctx.attr.max_size))
     origins = ctx.attr.binary[OriginsInfo]
     for origin in origins.linked + origins.loaded:
         args.add_all(["--origin", display(origin.label)])
@@ -71,7 +73,7 @@ audited_binary = rule(
     implementation = _audited_binary_impl,
     doc = "A linked program, held against the policy of the images it was given.",
     executable = True,
-    attrs = OFFLOAD_CLI | POLICY_ATTRS | CEILING_ATTRS | COVERAGE_ATTRS | {
+    attrs = OFFLOAD_CLI | POLICY_ATTRS | CEILING_ATTRS | COVERAGE_ATTRS | SIZE_ATTRS | {
         "audit_exceptions": attr.label_keyed_string_dict(doc = "Dependencies, of any depth, whose images may breach the policy, and why."),
         "binary": attr.label(mandatory = True, executable = True, cfg = "target", aspects = [origins_aspect], doc = "The program."),
         "images": attr.label(mandatory = True, providers = [DeviceImageInfo, PtxPolicyInfo], doc = "The `offload_library` that was linked into it."),

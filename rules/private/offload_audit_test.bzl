@@ -4,6 +4,7 @@ load("@bazel_skylib//rules:native_binary.bzl", "native_test")
 load("//toolchains:archs.bzl", "parse_arch")
 load(":labels.bzl", "display")
 load(":policy.bzl", "POLICIES")
+load(":sizes.bzl", "size_flags")
 
 def offload_audit_test(
         name,
@@ -12,8 +13,8 @@ def offload_audit_test(
         require_archs = [],
         require_kernels = [],
         forbid_archs = [],
-        max_image_bytes = None,
-        max_total_bytes = None,
+        max_image_size = "",
+        max_size = "",
         policy = None,
         data = [],
         **kwargs):
@@ -29,8 +30,9 @@ def offload_audit_test(
       require_archs: architectures that every container must have an image for, with all its kernels.
       require_kernels: names of kernels that must be there.
       forbid_archs: architectures that no image may be for.
-      max_image_bytes: how many bytes one image may take, as stored.
-      max_total_bytes: how many bytes all images of one file may take, as stored.
+      max_image_size: how large one image may be, as stored: bytes, or with `K`, `M` or `G` behind the number multiples of
+        1024, as in `64M`. No limit if empty.
+      max_size: how large all images of one file together may be, likewise.
       policy: a file of rules and exceptions, in TOML or JSON.
       data: as for every test.
       **kwargs: what else a test takes: `size`, `tags`, `visibility`.
@@ -47,8 +49,7 @@ def offload_audit_test(
     args.extend(["--require-arch=" + arch for arch in require_archs])
     args.extend(["--require-kernel=" + kernel for kernel in require_kernels])
     args.extend(["--forbid-arch=" + arch for arch in forbid_archs])
-    args.extend(["--max-image-bytes=%d" % max_image_bytes] if max_image_bytes != None else [])
-    args.extend(["--max-total-bytes=%d" % max_total_bytes] if max_total_bytes != None else [])
+    args.extend(size_flags(label, max_image_size, max_size))
     args.extend(["--policy=$(rootpath %s)" % policy] if policy else [])
     if len(args) == 2:
         fail("%s: nothing to verify; set `ptx`, another rule, or `policy`" % display(label))

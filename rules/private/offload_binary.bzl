@@ -28,6 +28,8 @@ def offload_binary(
         kernels = [],
         required_archs = [],
         audit_exceptions = {},
+        max_image_size = "",
+        max_size = "",
         deps = [],
         device_deps = [],
         proc_macro_deps = [],
@@ -76,6 +78,9 @@ def offload_binary(
         libraries in it as well; the flag `//rules/settings:required_archs` may ask for more.
       audit_exceptions: dict of label to text: dependencies of any depth whose images may breach the policy, and why.
         The reason is printed when the program is verified, and kept in the report.
+      max_image_size: how large one image in the linked program may be, as stored, those of other libraries in it as well:
+        bytes, or with `K`, `M` or `G` behind the number multiples of 1024, as in `64M`. No limit if empty.
+      max_size: how large all images in it together may be, likewise.
       deps: dependencies of the host pass, such as `@rules_offload//runtime`.
       device_deps: dependencies of the device pass, such as `@rules_offload//runtime/device`.
       proc_macro_deps: procedural macros of the host pass.
@@ -161,7 +166,9 @@ def offload_binary(
         audit_exceptions = audit_exceptions,
         binary = binary,
         images = images,
+        max_image_size = max_image_size,
         max_ptx_isa = max_ptx_isa,
+        max_size = max_size,
         min_driver = min_driver,
         ptx = ptx,
         required_archs = required_archs,

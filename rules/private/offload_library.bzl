@@ -9,6 +9,7 @@ load(":labels.bzl", "display")
 load(":offload_cli.bzl", "OFFLOAD_CLI", "run_offload")
 load(":policy.bzl", "POLICY_ATTRS", "check_admitted", "check_together", "resolve_policy")
 load(":ptx_ceiling.bzl", "CEILING_ATTRS", "ceiling_args")
+load(":sizes.bzl", "SIZE_ATTRS", "size_flags")
 
 def _pack(ctx, policy, images):
     """All images in one LLVM OffloadBinary, with the policy in it."""
@@ -70,6 +71,7 @@ def _offload_library_impl(ctx):
     check_together(ctx.label, images)
     blob = _pack(ctx, policy, images)
     rules = ["--require-arch=" + arch for arch in required_archs(ctx, ctx.label)] + ceiling_args(ctx, ctx.label)
+    rules += size_flags(ctx.label, ctx.attr.max_image_size, ctx.attr.max_size)
     object = ctx.actions.declare_file(ctx.label.name + ".o")
     args = ctx.actions.args()
     args.add("--machine=" + _machine(ctx))
@@ -93,7 +95,7 @@ offload_library = rule(
 
 A host target that has it among its `deps` (Rust or C++) carries the images; the runtime finds them by
 symbol. Output groups: `images`, `offload` (the packed images alone).""",
-    attrs = OFFLOAD_CLI | POLICY_ATTRS | CEILING_ATTRS | COVERAGE_ATTRS | {
+    attrs = OFFLOAD_CLI | POLICY_ATTRS | CEILING_ATTRS | COVERAGE_ATTRS | SIZE_ATTRS | {
         "images": attr.label_list(mandatory = True, allow_empty = False, providers = [DeviceImageInfo], doc = "Targets with device images, such as `device_cdylib`."),
         "_aarch64": attr.label(default = "@platforms//cpu:aarch64"),
         "_x86_64": attr.label(default = "@platforms//cpu:x86_64"),

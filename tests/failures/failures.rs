@@ -148,3 +148,50 @@ fn a_required_architecture_is_missing() {
         ],
     );
 }
+
+#[test]
+fn images_are_too_large() {
+    let check_size = |target: &str, says: &[&str]| {
+        let named = format!("//tests/failures:{target}: ");
+        check(
+            target,
+            target,
+            1,
+            &[&[&*named, " too large\n"], says].concat(),
+        )
+    };
+    let said = check_size(
+        "image_too_large",
+        &[
+            "an image in bazel-out/",
+            "image_too_large.offload is",
+            "wanted: at most 2048 bytes in one image",
+            "found:  cubin for sm_80, ",
+            "mend:   raise the limit of //tests/failures:image_too_large (max_image_size; ",
+        ],
+    );
+    // The other limit holds.
+    assert!(!said.contains("max_size"), "{said}");
+    let said = check_size(
+        "images_too_large",
+        &[
+            "the images in bazel-out/",
+            "images_too_large.offload are",
+            "wanted: at most 4096 bytes in all images of a file",
+            " bytes in 2 images, the largest: cubin for sm_90, ",
+            "; cubin for sm_80, ",
+            "mend:   name fewer GPUs in the `archs` of what //tests/failures:images_too_large packs",
+            "(max_size; ",
+        ],
+    );
+    assert!(!said.contains("max_image_size"), "{said}");
+    check_size(
+        "program_too_large",
+        &[
+            "program_too_large.host are",
+            "wanted: at most 4096 bytes",
+            " bytes in 2 images, the largest: cubin for sm_80, ",
+            "in .llvm.offloading @ ",
+        ],
+    );
+}
