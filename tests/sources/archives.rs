@@ -9,7 +9,7 @@ use std::process::Command;
 use sha2::{Digest, Sha256};
 use support::{path, paths};
 
-use crate::Result;
+use crate::{host_cc, Result};
 
 const HOST: &str = "x86_64-unknown-linux-gnu";
 const NVPTX: &str = "nvptx64-nvidia-cuda";
@@ -31,8 +31,9 @@ pub fn make(folder: &Path) -> Result<()> {
     let _ = fs::remove_dir_all(&tree);
     fs::create_dir_all(folder.join("dist"))?;
     let tags = [rust(folder, &tree)?, redist(folder, &tree)?].concat();
-    fs::remove_dir_all(&tree)?;
     fs::write(folder.join("tags"), tags)?;
+    fs::write(folder.join("host_cc"), host_cc::make(folder, &tree)?)?;
+    fs::remove_dir_all(&tree)?;
     Ok(())
 }
 
@@ -129,7 +130,7 @@ fn redist(folder: &Path, tree: &Path) -> Result<String> {
 }
 
 /// Copies a program, and into another folder the libraries that it loads, and theirs.
-fn tool(from: &Path, to: &Path, libraries: &Path, run_path: &str) -> Result<()> {
+pub fn tool(from: &Path, to: &Path, libraries: &Path, run_path: &str) -> Result<()> {
     copy(from, to)?;
     set_run_path(to, run_path)?;
     // Several names may lead to one file, and a library is looked for by the name that is asked for.
@@ -160,7 +161,7 @@ fn set_run_path(file: &Path, run_path: &str) -> Result<()> {
     .map(drop)
 }
 
-fn pack(tree: &Path, name: &str, archive: &Path, how: &str) -> Result<()> {
+pub fn pack(tree: &Path, name: &str, archive: &Path, how: &str) -> Result<()> {
     said(
         Command::new("tar")
             .arg(how)
@@ -172,7 +173,7 @@ fn pack(tree: &Path, name: &str, archive: &Path, how: &str) -> Result<()> {
     .map(drop)
 }
 
-fn copy(from: &Path, to: &Path) -> Result<()> {
+pub fn copy(from: &Path, to: &Path) -> Result<()> {
     fs::create_dir_all(to.parent().ok_or("no folder")?)?;
     fs::copy(from, to).map_err(|error| format!("{}: {error}", from.display()))?;
     let mut mode = fs::metadata(to)?.permissions();
@@ -188,7 +189,7 @@ fn copy_all(files: Vec<PathBuf>, to: &Path) -> Result<()> {
     Ok(())
 }
 
-fn copy_tree(from: &Path, to: &Path) -> Result<()> {
+pub fn copy_tree(from: &Path, to: &Path) -> Result<()> {
     for entry in fs::read_dir(from)? {
         let path = entry?.path();
         let to = to.join(path.file_name().ok_or("no name")?);
@@ -218,7 +219,7 @@ fn names(folder: &Path) -> Result<Vec<String>> {
     Ok(found)
 }
 
-fn sha256(file: &Path) -> Result<String> {
+pub fn sha256(file: &Path) -> Result<String> {
     let digest = Sha256::digest(fs::read(file)?);
     Ok(digest.iter().map(|byte| format!("{byte:02x}")).collect())
 }

@@ -2,9 +2,11 @@
 //! would release them, and serves the folder on the loopback interface for so long.
 //!
 //! In the folder it also writes `port`, once it serves; `tags`, what a MODULE.bazel says of the archives, with
-//! `{URLS}` for where they are; and `requests`, the paths that were asked for, one a line.
+//! `{URLS}` for where they are; `host_cc`, the same of a C toolchain,
+//! empty where this machine has none that can lie anywhere; and `requests`, the paths that were asked for, one a line.
 
 mod archives;
+mod host_cc;
 mod server;
 
 use std::error::Error;
