@@ -14,6 +14,7 @@ use offload_image::{ccob, Error, Result};
 
 use crate::format::Format;
 use crate::image::Label;
+use crate::packs::Packs;
 use crate::place::{Packed, Place};
 use crate::unpack;
 use crate::walker::Walker;
@@ -53,13 +54,20 @@ pub(crate) fn in_a_row(
 }
 
 impl Walker<'_> {
-    pub fn offload_binaries(&mut self, bytes: Bytes<'_>, place: &Place) -> StdResult<(), Stopped> {
+    pub fn offload_binaries(
+        &mut self,
+        bytes: Bytes<'_>,
+        packs: &Packs,
+        place: &Place,
+    ) -> StdResult<(), Stopped> {
+        let mut here = place.clone();
         in_a_row(bytes, |rest| {
             if (rest.base() - bytes.base()) % ALIGN != 0 {
                 let why = format!("it is not at a multiple of {ALIGN}");
                 return Err(Error::malformed("OffloadBinary", rest.base(), why));
             }
-            self.offload_binary(rest, place)
+            here.pack = packs.of(rest.base());
+            self.offload_binary(rest, &here)
         })
     }
 

@@ -9,6 +9,7 @@ use offload_image::offload_binary::OffloadBinary;
 use offload_image::{bundle, relocatable, Error, Result};
 
 use crate::gpu::Stopped;
+use crate::packs::Packs;
 use crate::place::Place;
 use crate::walker::{Seen, Walker};
 use crate::{hints, sweep};
@@ -23,6 +24,8 @@ pub(crate) struct Host<'a> {
     pub format: &'static str,
     pub bytes: Bytes<'a>,
     pub sections: Vec<Section<'a>>,
+    /// Which OffloadBinaries of it were packed together.
+    pub packs: Packs,
     /// What it says of GPU code in other places.
     pub hints: Vec<String>,
     /// The PTX policies in its notes.
@@ -77,6 +80,7 @@ impl<'a> Host<'a> {
             format: "",
             bytes,
             sections: Vec::new(),
+            packs: Packs::default(),
             hints: Vec::new(),
             policies: Vec::new(),
         }
@@ -96,6 +100,7 @@ impl<'a> Host<'a> {
             format: "elf",
             bytes: elf.bytes,
             sections: sections.collect(),
+            packs: Packs::read(elf),
             hints: hints::of_elf(elf),
             // Notes of others may be anything: what cannot be read says nothing.
             policies: relocatable::noted_policies(elf).unwrap_or_default(),
@@ -144,6 +149,8 @@ impl<'a> Host<'a> {
             },
             bytes,
             sections,
+            // `offload link` writes 64-bit little-endian ELF alone.
+            packs: Packs::default(),
             hints: hints::of_object(&file),
             policies: Vec::new(),
         })
@@ -209,7 +216,7 @@ impl Walker<'_> {
             let walked = match budget.checked_sub(length) {
                 Some(rest) => {
                     budget = rest;
-                    self.section(section, reader, &here)
+                    self.section(section, reader, &host.packs, &here)
                 }
                 None => Err(Stopped {
                     at: 0,
@@ -240,13 +247,14 @@ impl Walker<'_> {
         &mut self,
         section: &Section<'_>,
         reader: Reader,
+        packs: &Packs,
         here: &Place,
     ) -> std::result::Result<(), Stopped> {
         let bytes = section.bytes;
         match reader {
             Reader::Fatbins => self.fatbins(bytes, here),
             Reader::Bundles => self.bundles(bytes, here),
-            Reader::OffloadBinaries => self.offload_binaries(bytes, here),
+            Reader::OffloadBinaries => self.offload_binaries(bytes, packs, here),
             Reader::Target => {
                 let id = target_of(&section.name).unwrap_or_default();
                 self.images_of_target(id, bytes, here)

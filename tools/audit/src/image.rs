@@ -23,6 +23,10 @@ pub struct Location {
     pub container_offset: Option<u64>,
     /// The section of the host file.
     pub section: Option<String>,
+    /// Which of the packed files that the host file was linked from: the index of its record in the
+    /// section `offload_images`, which is the order in which the runtime looks through them. `None`
+    /// where there is no such record.
+    pub pack: Option<u64>,
 }
 
 /// What the container says of an image.

@@ -21,6 +21,7 @@ pub mod image;
 pub mod limits;
 mod map;
 mod member;
+mod packs;
 mod place;
 mod reading;
 pub mod scan;

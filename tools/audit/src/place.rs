@@ -23,6 +23,8 @@ pub(crate) struct Place {
     pub packed: Option<Packed>,
     /// Where the innermost GPU container starts in the member, or the blob that it came out of.
     pub container_offset: Option<u64>,
+    /// The packed file that it was linked from.
+    pub pack: Option<u64>,
 }
 
 /// The compressed blob that bytes were unpacked from.
@@ -66,6 +68,7 @@ impl Place {
         inner.section = None;
         inner.packed = None;
         inner.container_offset = None;
+        inner.pack = None;
         inner
     }
 
@@ -94,6 +97,7 @@ impl Place {
             offset: self.packed.map_or(base, |packed| packed.offset),
             inner_offset: self.packed.map(|_| base),
             container_offset: self.container_offset,
+            pack: self.pack,
         }
     }
 }

@@ -202,4 +202,6 @@ mod field_cases;
 #[cfg(test)]
 mod hostile;
 #[cfg(test)]
+mod packs;
+#[cfg(test)]
 mod tests;

@@ -10,6 +10,7 @@ use crate::format::Format;
 use crate::host::Host;
 use crate::image::Image;
 use crate::map::Opened;
+use crate::packs::Packs;
 use crate::place::{Packed, Place};
 use crate::reading::{sha256, Reading};
 use crate::scan::{Member, Options, Problem, Sink, State};
@@ -114,7 +115,7 @@ impl<'s> Walker<'s> {
     pub fn any(&mut self, bytes: Bytes<'_>, place: &Place) -> Result<Seen> {
         self.within_depth(bytes.base(), place)?;
         match Format::of(bytes) {
-            Format::OffloadBinary => self.offload_binaries(bytes, place)?,
+            Format::OffloadBinary => self.offload_binaries(bytes, &Packs::default(), place)?,
             Format::Fatbin => self.fatbins(bytes, place)?,
             Format::Bundle | Format::Ccob => self.bundles(bytes, place)?,
             Format::Elf => match Elf::parse(bytes) {

@@ -15,7 +15,10 @@ pub const EM_CUDA: u16 = 190;
 pub const EM_AMDGPU: u16 = 224;
 /// Section type of LLVM's `.llvm.offloading`.
 pub const SHT_LLVM_OFFLOADING: u32 = 0x6fff_4c0b;
+/// Section type of relocations with addends.
+pub const SHT_RELA: u32 = 4;
 
+const ET_REL: u16 = 1;
 const SHT_SYMTAB: u32 = 2;
 pub(crate) const SHT_NOTE: u32 = 7;
 const SHT_NOBITS: u32 = 8;
@@ -36,6 +39,8 @@ const SYMBOL: u64 = 24;
 pub struct Elf<'a> {
     /// The file.
     pub bytes: Bytes<'a>,
+    /// `e_type`.
+    pub kind: u16,
     /// `e_machine`.
     pub machine: u16,
     /// `EI_OSABI`.
@@ -58,8 +63,12 @@ pub struct Section<'a> {
     pub name: &'a str,
     /// `sh_type`.
     pub kind: u32,
+    /// `sh_addr`.
+    pub address: u64,
     /// `sh_link`.
     pub link: u32,
+    /// `sh_info`.
+    pub info: u32,
     /// Its bytes; none for sections that take no room in the file.
     pub bytes: Bytes<'a>,
 }
@@ -69,7 +78,7 @@ pub struct Section<'a> {
 pub struct Symbol<'a> {
     /// Its name.
     pub name: &'a str,
-    /// Low four bits of `st_info`: 1 object, 2 function.
+    /// Low four bits of `st_info`: 1 object, 2 function, 3 section.
     pub kind: u8,
     /// High four bits of `st_info`: 0 local, 1 global, 2 weak.
     pub binding: u8,
@@ -122,6 +131,7 @@ impl<'a> Elf<'a> {
         bytes.slice(0, HEADER, "ELF header")?;
         let mut elf = Self {
             bytes,
+            kind: bytes.u16(16, "ELF type")?,
             machine: bytes.u16(18, "ELF machine")?,
             os_abi: bytes.u8(7, "ELF OS ABI")?,
             abi_version: bytes.u8(8, "ELF ABI version")?,
@@ -203,7 +213,9 @@ impl<'a> Elf<'a> {
             self.sections.push(Section {
                 name: name.unwrap_or("?"),
                 kind: header.u32(4, "ELF section type")?,
+                address: header.u64(16, "ELF section address")?,
                 link: header.u32(40, "ELF section link")?,
+                info: header.u32(44, "ELF section info")?,
                 bytes: self.section_bytes(header)?,
             });
         }
@@ -227,6 +239,12 @@ impl<'a> Elf<'a> {
     #[must_use]
     pub fn is_device(&self) -> bool {
         is_device_machine(self.machine)
+    }
+
+    /// Whether it is an object that is still to be linked: its sections have no addresses yet.
+    #[must_use]
+    pub fn is_object(&self) -> bool {
+        self.kind == ET_REL
     }
 
     /// The section of that index.

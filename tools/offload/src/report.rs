@@ -49,6 +49,8 @@ pub struct ImageReport {
     pub container: Option<String>,
     pub container_offset: Option<u64>,
     pub section: Option<String>,
+    /// Which of the packed files that the host file was linked from.
+    pub pack: Option<u64>,
     /// Where its stored bytes start in the file or member.
     pub offset: u64,
     /// Where it starts in the blob that was unpacked.
@@ -129,6 +131,7 @@ impl ImageReport {
             container: (!location.container.is_empty()).then(|| location.container.clone()),
             container_offset: location.container_offset,
             section: location.section.clone(),
+            pack: location.pack,
             offset: location.offset,
             inner_offset: location.inner_offset,
             relocatable: image.relocatable(),

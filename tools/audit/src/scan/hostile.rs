@@ -7,6 +7,7 @@ use rayon::prelude::*;
 
 use super::containers::{zipped, FILES};
 use super::field_cases::{compressed, version_3, zlib};
+use super::packs::linked;
 use super::tests::{appended, data, object, packed, DATA};
 use super::*;
 use crate::unpack::zstd_frame;
@@ -49,6 +50,7 @@ fn inputs() -> Vec<(String, Vec<u8>)> {
     all.push(("v3 zstd".to_owned(), version_3(zstd_frame)));
     all.push(("v3 zlib".to_owned(), version_3(zlib)));
     all.push(("packed.o".to_owned(), object(&[&packed("embed")])));
+    all.push(("linked".to_owned(), linked(&[&packed("embed")])));
     let members = [("a.o", data("host.o")), ("b.ptx", data("tiny.ptx"))];
     all.push(("wheel".to_owned(), zipped(&members)));
     all
