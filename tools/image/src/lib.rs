@@ -8,6 +8,7 @@
 //! - [`arch`] is the table of GPU architectures, [`target`] one of them with its modes.
 //! - [`ptx_isa`] is the table of PTX versions and the drivers that compile them.
 //! - [`select`] ranks images for a device: the rules that the runtime follows.
+//! - [`strong`] tells which kernels no other image may have under the same name.
 //! - [`offload_binary`], [`fatbin`], [`bundle`] and [`relocatable`] also write.
 //!
 //! Parsers take bytes and never trust them: every read is bounds-checked, nothing is allocated by
@@ -34,6 +35,7 @@ pub mod ptx_isa;
 mod ptx_tokens;
 pub mod relocatable;
 pub mod select;
+pub mod strong;
 pub mod target;
 
 pub use error::{Error, Result};

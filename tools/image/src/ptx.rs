@@ -81,6 +81,25 @@ impl Ptx {
     }
 }
 
+/// The entries of a module that are `.visible`: neither weak, nor local to it, nor defined elsewhere.
+pub(crate) fn visible_entries(text: &[u8]) -> Vec<String> {
+    let mut tokens = Tokens::new(up_to_nul(text));
+    let mut found = Vec::new();
+    let mut visible = false;
+    while let Some(token) = tokens.next() {
+        match token {
+            b".visible" => visible = true,
+            b".entry" if visible => {
+                let name = tokens.next().map(String::from_utf8_lossy);
+                found.extend(name.map(std::borrow::Cow::into_owned));
+                visible = false;
+            }
+            _ => visible = false,
+        }
+    }
+    found
+}
+
 /// Whether bytes are a PTX module from the start, comments aside.
 #[must_use]
 pub fn is_ptx(text: &[u8]) -> bool {

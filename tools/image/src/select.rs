@@ -111,6 +111,26 @@ pub fn select(device: &Device, candidates: &[Candidate]) -> Vec<Choice> {
     found
 }
 
+/// Whether some GPU runs both images and neither goes before the other, so that [`select`] leaves them
+/// in their order.
+#[must_use]
+pub fn tie(one: &Candidate, other: &Candidate) -> bool {
+    let compiled = |candidate: &Candidate| matches!(candidate.code, Code::Ptx(_));
+    if compiled(one) != compiled(other) {
+        return false;
+    }
+    match (&one.target, &other.target) {
+        (Target::Gfx(a), Target::Gfx(b)) => {
+            let meet = |a: Mode, b: Mode| a.allows(b) || b.allows(a);
+            a.arch.name == b.arch.name
+                && meet(a.xnack, b.xnack)
+                && meet(a.sramecc, b.sramecc)
+                && specificity(&one.target) == specificity(&other.target)
+        }
+        (one, other) => one == other,
+    }
+}
+
 /// How one image fits `device`.
 ///
 /// # Errors

@@ -1,13 +1,17 @@
 //! `offload pack`: images and their PTX policy into one OffloadBinary file.
 
+mod conflict;
+
 use std::io::Write;
 use std::path::PathBuf;
 
 use clap::ValueEnum;
 use offload_audit::files::Opened;
+use offload_image::bytes::Bytes;
 use offload_image::image::Kind;
 use offload_image::offload_binary::{self, image_kind, offload_kind, NewImage};
 use offload_image::policy::PtxPolicy;
+use offload_image::strong::strong_kernels;
 use offload_image::target::Target;
 
 use crate::cli::{ImageKind, PackArgs};
@@ -31,6 +35,8 @@ struct Image {
     spec: Spec,
     data: Opened,
     meta: Meta,
+    /// The kernels that no other image may have under the same name; sorted.
+    strong: Vec<String>,
     /// The stricter of the pack's policy and its own.
     policy: PtxPolicy,
 }
@@ -49,6 +55,8 @@ impl Image {
         };
         let subject = declared.subject();
         let content = judge(&declared, data.bytes())?;
+        let strong = strong_kernels(Bytes::new(data.bytes()), &content)
+            .map_err(|error| Failure::unreadable(format!("{subject}: {error}")))?;
         let mut meta = Meta::new(spec.kind, &spec.arch, &data, &content, None);
         if let Some(path) = &spec.meta {
             let checked = Meta::read(path)?;
@@ -80,6 +88,7 @@ impl Image {
             spec,
             data,
             meta,
+            strong,
             policy,
         })
     }
@@ -157,7 +166,8 @@ pub fn run(args: &PackArgs) -> Outcome {
             .cmp(&two.key())
             .then_with(|| one.data.bytes().cmp(two.data.bytes()))
     });
-    let complaints = duplicates(args, &images);
+    let mut complaints = duplicates(args, &images);
+    complaints.extend(conflict::complaints(args, &images));
     if !complaints.is_empty() {
         return Err(failed(&complaints));
     }

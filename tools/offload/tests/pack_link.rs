@@ -3,13 +3,6 @@
 mod common;
 use common::*;
 
-fn image(room: &Room, kind: &str, arch: &str, name: &str, bytes: &[u8]) -> String {
-    format!(
-        "--image=kind={kind},arch={arch},file={}",
-        room.file(name, bytes)
-    )
-}
-
 #[test]
 fn packed_images_are_sorted_and_the_same_each_time() {
     let room = Room::new();
@@ -108,6 +101,51 @@ fn the_same_image_twice_is_refused() {
     );
 }
 
+/// Two units may have images for one architecture; which of them a kernel is in has to be plain.
+#[test]
+fn two_images_with_the_same_kernel_are_refused() {
+    let room = Room::new();
+    let pack = |images: &[&str]| {
+        let output = room.output("o");
+        let args = ["pack", "--label=//x:y", "--policy=embed", &output];
+        run(&[&args, images].concat())
+    };
+    let cubin = image(&room, "cubin", "sm_90", "one", SM_90);
+    let other = image(&room, "cubin", "sm_90", "two", &altered(SM_90));
+    let gfx = image(&room, "gfx", "gfx90a", "gfx", GFX90A);
+    let other_gfx = image(&room, "gfx", "gfx90a", "gfx2", &altered(GFX90A));
+    for (one, two, says) in [
+        (&cubin, &other, "wanted: one cubin for sm_90 with these"),
+        (&gfx, &other_gfx, "wanted: one gfx for gfx90a with these"),
+    ] {
+        pack(&[one, two]).says(
+            1,
+            &[
+                "//x:y: two images have the same kernels, and no GPU tells them apart: fill, nothing\n",
+                says,
+                &one[one.find("/").unwrap()..],
+                &two[two.find("/").unwrap()..],
+                "mend:   rename the kernels in one of the two, or take one out of //x:y",
+            ],
+        );
+        assert!(!room.path("o").exists());
+    }
+    // What is more specific goes first, and a compiler comes last.
+    let exact = image(&room, "cubin", "sm_90a", "a", SM_90A);
+    let ptx = image(&room, "ptx", "sm_90", "p", &retarget("sm_90"));
+    pack(&[&cubin, &exact, &ptx]).fine();
+    // Other kernels.
+    let text = String::from_utf8(retarget("sm_90")).unwrap();
+    let more = text.replace("nothing", "more").replace("fill", "fill2");
+    let unit = image(&room, "ptx", "sm_90", "q", more.as_bytes());
+    pack(&[&ptx, &unit]).fine();
+    // Of templates every unit has its own, and all are the same.
+    let weak = text.replace(".visible .entry", ".weak .entry");
+    assert_ne!(weak, text);
+    let weak = image(&room, "ptx", "sm_90", "w", weak.as_bytes());
+    pack(&[&ptx, &weak]).fine();
+}
+
 #[test]
 fn content_is_checked() {
     let room = Room::new();
@@ -140,9 +178,7 @@ fn metadata_has_to_be_of_this_image() {
     let output = room.output("o");
     let pack = || run(&["pack", "--label=//x:y", "--policy=forbid", &spec, &output]);
     pack().fine();
-    let mut other = SM_90.to_vec();
-    *other.last_mut().unwrap() ^= 1;
-    room.file("c", &other);
+    room.file("c", &altered(SM_90));
     pack().says(1, &["it is not the image that was checked", "meta.json"]);
     room.file("meta.json", b"{");
     pack().says(3, &["malformed metadata"]);
@@ -177,7 +213,12 @@ fn linked_objects_hold_what_was_packed() {
     }
     let output = room.output("twice.o");
     run(&["link", "--input", &packed, &packed, &output]).fine();
-    assert_eq!(images(&room.path("twice.o")).len(), 4);
+    // Which of the two packed files an image is of.
+    let twice = images(&room.path("twice.o"));
+    let packs: Vec<_> = twice.iter().map(|image| &image["pack"]).collect();
+    assert_eq!(packs, [0, 0, 1, 1]);
+    let bare = images(packed.as_ref());
+    assert!(bare.iter().all(|image| image["pack"].is_null()));
 }
 
 #[test]

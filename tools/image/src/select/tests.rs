@@ -134,6 +134,46 @@ fn the_table() {
     }
 }
 
+/// Row 16: minor versions of one major one go up and never down.
+#[test]
+fn a_lower_minor_version_runs_and_a_higher_one_does_not() {
+    let sm_80 = candidate("sm_80");
+    let sm_87 = candidate("sm_87");
+    assert_eq!(fit(&device("8.7"), &sm_80), Ok(Fit::SameMajor));
+    assert_eq!(fit(&device("8.0"), &sm_87), Err(Misfit::Arch));
+    assert_eq!(fit(&device("8.7"), &sm_87), Ok(Fit::Exact));
+    assert_eq!(fit(&device("8.0"), &sm_80), Ok(Fit::Exact));
+}
+
+#[test]
+fn ties() {
+    // Whether the order of the two decides on some GPU.
+    for (one, other, wanted) in [
+        ("sm_80", "sm_80", true),
+        ("sm_80", "sm_86", false),
+        ("sm_90", "sm_90a", false),
+        ("sm_100", "sm_100f", false),
+        ("sm_100f", "sm_103f", false),
+        ("sm_80", "ptx sm_80", false),
+        ("ptx sm_80", "ptx sm_80", true),
+        // A driver may compile both.
+        ("ptx sm_80 7.8", "ptx sm_80 8.0", true),
+        ("ptx sm_80", "ptx sm_70", false),
+        ("gfx90a", "gfx90a", true),
+        ("gfx90a", "gfx90a:xnack-", false),
+        ("gfx90a:xnack+", "gfx90a:xnack-", false),
+        ("gfx90a:xnack-", "gfx90a:sramecc+", true),
+        ("gfx1100", "gfx11-generic", false),
+        ("gfx11-generic", "gfx11-generic", true),
+        ("sm_90", "gfx90a", false),
+    ] {
+        for (one, other) in [(one, other), (other, one)] {
+            let found = tie(&candidate(one), &candidate(other));
+            assert_eq!(found, wanted, "{one} and {other}");
+        }
+    }
+}
+
 #[test]
 fn reasons() {
     assert_eq!(

@@ -115,6 +115,37 @@ pub fn packed(room: &Room) -> String {
     room.path("images.offload").to_str().unwrap().to_owned()
 }
 
+/// `--image=` of a file that is put into the folder.
+pub fn image(room: &Room, kind: &str, arch: &str, name: &str, bytes: &[u8]) -> String {
+    let file = room.file(name, bytes);
+    format!("--image=kind={kind},arch={arch},file={file}")
+}
+
+/// Packs images under `embed`, and gives the path.
+pub fn pack(room: &Room, name: &str, images: &[&str]) -> String {
+    let output = room.output(name);
+    let mut args = vec!["pack", "--label=//x:y", "--policy=embed", &output];
+    args.extend(images);
+    run(&args).fine();
+    room.path(name).display().to_string()
+}
+
+/// Links packed files into one object, and gives the path.
+pub fn link(room: &Room, name: &str, packed: &[&str]) -> String {
+    let output = room.output(name);
+    let inputs = packed.iter().flat_map(|packed| ["--input", packed]);
+    let args: Vec<&str> = ["link", &output].into_iter().chain(inputs).collect();
+    run(&args).fine();
+    room.path(name).display().to_string()
+}
+
+/// The same image with a bit changed that means nothing.
+pub fn altered(image: &[u8]) -> Vec<u8> {
+    let mut other = image.to_vec();
+    *other.last_mut().unwrap() ^= 1;
+    other
+}
+
 /// The JSON of `inspect` for one file: its images.
 pub fn images(path: &Path) -> Vec<serde_json::Value> {
     let ran = run(&["inspect", "--format=json", path.to_str().unwrap()]);
