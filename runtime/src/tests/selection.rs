@@ -23,6 +23,33 @@ fn an_image_for_another_gpu_is_refused_before_anything_is_started() {
     assert!(gpu.log().is_empty());
 }
 
+/// No image and no such kernel are two errors, and minor versions go up alone: what is for 8.0 runs on
+/// 8.7, what is for 8.7 not on 8.0.
+#[test]
+fn no_image_is_not_no_kernel() {
+    let (older, newer) = (Fake::nvidia(8, 0), Fake::nvidia(8, 7));
+    let sm_80 = images(vec![cubin("sm_80", &["saxpy"])]);
+    let sm_87 = images(vec![cubin("sm_87", &["saxpy"])]);
+
+    let module = Module::load(&newer.device(0), &sm_80).expect("a lower minor version fits");
+    let kernel = module.kernel("saxpy").expect("it is there");
+    assert_eq!(kernel.image().to_string(), "sm_80 (cubin)");
+    let error = module.kernel("gemm").expect_err("it has another kernel");
+    assert!(
+        matches!(&error, Error::KernelNotFound { kernel, .. } if kernel == "gemm"),
+        "{error}"
+    );
+    assert!(error.to_string().starts_with("no kernel `gemm` for GPU 0"));
+
+    let error = Module::load(&older.device(0), &sm_87).expect_err("a higher one does not");
+    assert!(
+        matches!(&error, Error::NoImage { have, .. } if have[0].arch == "sm_87"),
+        "{error}"
+    );
+    assert!(error.to_string().starts_with("no image for GPU 0"));
+    assert!(older.log().is_empty());
+}
+
 #[test]
 fn a_program_without_images_says_so() {
     let error =

@@ -121,6 +121,45 @@ fn what_counts_for_an_architecture() {
     }
 }
 
+/// An image runs on a higher minor version of its GPU and on no lower one; and what is said of a GPU
+/// that has no image is not what is said of a kernel that has none.
+#[test]
+fn minor_versions_and_missing_kernels() {
+    let room = Room::new();
+    // The number stands in `e_flags`.
+    let cubin = |name: &str, sm: u8| {
+        let mut bytes = SM_75.to_vec();
+        bytes[48] = sm;
+        room.file(name, &bytes)
+    };
+    let (sm_80, sm_87) = (cubin("80", 80), cubin("87", 87));
+    let verify = |rule: &str, file: &str| run(&["verify", "--label=//x:y", rule, file]);
+    verify("--require-arch=sm_87", &sm_80).fine();
+    verify("--require-arch=sm_80", &sm_80).fine();
+    let no_image = verify("--require-arch=sm_80", &sm_87);
+    no_image.says(
+        1,
+        &[
+            "//x:y: no image for sm_80 in ",
+            "wanted: an image that runs on sm_80 as it is\n",
+            "found:  images for: sm_87\n",
+            "mend:   add \"sm_80\" to the archs of //x:y\n",
+        ],
+    );
+    let no_kernel = verify("--require-kernel=fil", &sm_87);
+    no_kernel.says(
+        1,
+        &[
+            "//x:y: kernel `fil` is in no image in ",
+            "wanted: an image with `fil`\n",
+            "found:  kernels: fill, nothing\n",
+            "mend:   did you mean `fill`?\n",
+        ],
+    );
+    assert!(!no_image.err.contains("kernel"), "{}", no_image.err);
+    assert!(!no_kernel.err.contains("no image for"), "{}", no_kernel.err);
+}
+
 #[test]
 fn images_that_have_to_be_there() {
     let room = Room::new();
