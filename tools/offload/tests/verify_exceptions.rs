@@ -174,3 +174,73 @@ fn images_are_told_with_the_target_they_came_from() {
     let ran = verify(&["--allow", "@gpu//:lib", "theirs", &ptx]);
     ran.says(1, &["p.ptx", "exception for"]);
 }
+
+/// What a container lacks is its target's, where all images of it are.
+#[test]
+fn a_container_of_one_target_may_lack_an_architecture() {
+    let room = Room::new();
+    // Two objects of one fatbin each, and the program of both.
+    let ours = room.file("ours.fatbin", &both());
+    let theirs = room.file("theirs.fatbin", &only_75());
+    let program = room.file("program", &[both(), only_75()].concat());
+    let verify = |more: &[&str]| {
+        let args = ["verify", "--label=//x:y", "--require-arch=sm_90", &program];
+        run(&[&args[..], more].concat())
+    };
+    let origins = [
+        "--origin", "@v//:lib", &*theirs, "--origin", "//o:urs", &ours,
+    ];
+    let of = |more: &[&str]| {
+        let ran = verify(&[&origins[..], more].concat());
+        ran.says(
+            1,
+            &[
+                "no image for sm_90 in ",
+                "found:  images for: sm_75; from @v//:lib (theirs.fatbin)\n",
+                "mend:   build @v//:lib for \"sm_90\" too; or let it through, and say why: \
+                 audit_exceptions = {\"@v//:lib\": \"...\"}\n",
+            ],
+        );
+    };
+    of(&[]);
+    of(&["--allow", "//o:urs", "not theirs"]);
+    let ran = verify(&[&origins[..], &["--allow", "@v//:lib", "ticket 3"]].concat());
+    ran.says(0, &["exception for", "program (@v//:lib): ticket 3"]);
+    // The one that has all images of it, though another has one of them too.
+    let older = room.file("older.fatbin", &only_75());
+    let whole = room.file("whole", &both());
+    let args = ["verify", "--require-arch=sm_100", &*whole];
+    let ran = run(&[&args[..], &["--origin", "//older", &older], &origins].concat());
+    ran.says(
+        1,
+        &["images for: sm_75, sm_90; from //o:urs (ours.fatbin)\n"],
+    );
+    // Of no target that is known.
+    let ran = verify(&[]);
+    ran.says(1, &["mend:   add \"sm_90\" to the archs of //x:y\n"]);
+    assert!(!ran.err.contains("audit_exceptions"), "{}", ran.err);
+    // Of two targets: packed together, and neither may speak for the other.
+    let a = image(&room, "cubin", "sm_75", "a", SM_75);
+    let b = image(&room, "gfx", "gfx90a", "b", GFX90A);
+    let c = image(&room, "ptx", "sm_70", "c", TINY_PTX);
+    let all = pack(&room, "all", &[&a, &b, &c]);
+    let [a, c] = ["a", "c"].map(|name| room.path(name).display().to_string());
+    let ran = run(&[
+        "verify",
+        "--require-arch=sm_90",
+        &all,
+        "--origin",
+        "//a",
+        &a,
+        "--origin",
+        "//c",
+        &c,
+        "--allow",
+        "//a",
+        "why",
+        "--allow",
+        "//c",
+        "why",
+    ]);
+    ran.says(1, &["no image for sm_90 in ", "came into use nowhere"]);
+}

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::origin::Source;
+use super::origin::{Origin, Source};
 use crate::failure::{clean, Complaint};
 use crate::report::ImageReport;
 
@@ -67,7 +67,7 @@ pub struct Breach {
     pub path: Option<String>,
     /// The image, if it is about one.
     pub image: Option<ImageReport>,
-    /// The build target that the image came from, where that is known.
+    /// The build target that the image came from, or all images that it is about, where that is known.
     pub origin: Option<String>,
     #[serde(flatten)]
     pub complaint: Complaint,
@@ -76,21 +76,31 @@ pub struct Breach {
 impl Breach {
     /// The same, with where the image came from, where origins were asked.
     pub fn from(mut self, source: &Source) -> Self {
-        let complaint = &mut self.complaint;
         match source {
-            Source::Unknown => {}
-            Source::None => complaint
-                .found
-                .push_str("; from none of its dependencies: look in its own sources"),
-            Source::Target { target, text } => {
-                complaint.found.push_str(&format!("; from {text}"));
-                complaint.mend.push_str(&format!(
-                    "; or let it through, and say why: audit_exceptions = {{\"{}\": \"...\"}}",
-                    clean(target)
-                ));
-                self.origin = Some(target.clone());
+            Source::Unknown => self,
+            Source::None => {
+                let none = "; from none of its dependencies: look in its own sources";
+                self.complaint.found.push_str(none);
+                self
             }
+            Source::Target(origin) => self.brought_by(origin),
         }
+    }
+
+    /// The same, with the target that brought the images.
+    pub fn brought_by(mut self, origin: &Origin) -> Self {
+        let found = &mut self.complaint.found;
+        found.push_str(&format!("; from {}", origin.text));
+        self.excusable(origin)
+    }
+
+    /// The same, with how that target may be let through.
+    pub fn excusable(mut self, origin: &Origin) -> Self {
+        self.complaint.mend.push_str(&format!(
+            "; or let it through, and say why: audit_exceptions = {{\"{}\": \"...\"}}",
+            clean(&origin.target)
+        ));
+        self.origin = Some(origin.target.clone());
         self
     }
 }

@@ -1,9 +1,10 @@
 //! Whether images are there for every required architecture.
 //!
 //! Asked of each container by itself: a program loads one fatbin or bundle at a time, so that an
-//! architecture in one does nothing for the kernels of another. All OffloadBinaries of one section,
-//! of which each holds one image, count as one container. So do bare images: those in one section of
-//! a program, those that are members of one archive, and those that are files of their own.
+//! architecture in one does nothing for the kernels of another. What was packed together is one
+//! container, or else all OffloadBinaries of one section, of which each holds one image. So are bare
+//! images: those in one section of a program, those that are members of one archive, and those that
+//! are files of their own.
 
 use std::collections::BTreeSet;
 
@@ -15,11 +16,11 @@ use offload_image::select::{fit, Candidate, Code, Device};
 use offload_image::target::{Gfx, Mode, Target};
 
 use super::breach::{Breach, Rule};
-use super::container::groups;
+use super::container::place;
 use super::image::Found;
+use super::origin::{Origin, Origins};
 use super::rules::{parse_target, Rules};
-use crate::failure::{list, named, prefix, Complaint};
-use crate::table::place_at;
+use crate::failure::{clean, list, named, prefix, Complaint};
 
 /// What is asked of the run as a whole.
 pub struct Asked<'a> {
@@ -28,12 +29,13 @@ pub struct Asked<'a> {
     pub rules: &'a Rules,
     /// The files, for people.
     pub files: String,
+    /// Where images came from.
+    pub origins: &'a Origins<'a>,
 }
 
 impl Asked<'_> {
-    /// Every architecture and kernel that is missing.
-    pub fn breaches(&self, found: &[Found<'_>]) -> Vec<Breach> {
-        let groups = groups(found);
+    /// Every architecture and kernel that is missing, in all files and in the containers of them.
+    pub fn breaches(&self, found: &[Found<'_>], groups: &[Vec<&Found<'_>>]) -> Vec<Breach> {
         let mut breaches: Vec<Breach> = groups.iter().flat_map(|g| self.of_group(g)).collect();
         breaches.extend(self.nowhere(found));
         breaches.extend(self.kernels(found));
@@ -46,24 +48,19 @@ impl Asked<'_> {
             return Vec::new();
         };
         let asked = first.rules.require_archs.iter();
-        asked
-            .filter_map(|arch| {
-                let of_vendor: Vec<&Found<'_>> = group
-                    .iter()
-                    .copied()
-                    .filter(|image| vendor(image) == Some(arch.vendor()))
-                    .collect();
-                self.of_arch(arch, &of_vendor)
-            })
-            .collect()
+        asked.filter_map(|arch| self.of_arch(arch, group)).collect()
     }
 
-    fn of_arch(&self, arch: &Target, images: &[&Found<'_>]) -> Option<Breach> {
+    fn of_arch(&self, arch: &Target, group: &[&Found<'_>]) -> Option<Breach> {
+        let of_vendor = |image: &&&Found<'_>| vendor(image) == Some(arch.vendor());
+        let images: Vec<&Found<'_>> = group.iter().filter(of_vendor).copied().collect();
         let first = images.first()?;
         let there: Vec<&&Found<'_>> = images.iter().filter(|i| covers(i, arch)).collect();
         if there.is_empty() {
             let what = format!("no image for {arch} in {}", self.container(first));
-            return Some(self.missing(arch, Some(first.path.clone()), what, images));
+            let path = Some(first.path.clone());
+            let origin = self.origins.of_container(group);
+            return Some(self.missing(arch, path, what, &images, origin));
         }
         let names = |images: &mut dyn Iterator<Item = &&Found<'_>>| -> BTreeSet<String> {
             images
@@ -76,7 +73,7 @@ impl Asked<'_> {
         if lost.is_empty() {
             return None;
         }
-        Some(Breach {
+        let breach = Breach {
             rule: Rule::RequireArch,
             path: Some(first.path.clone()),
             image: None,
@@ -91,17 +88,18 @@ impl Asked<'_> {
                 found: format!("images for {arch} with: {}", list(&set(covered), 20)),
                 mend: format!("compile these kernels for \"{arch}\" too, or remove them"),
             },
+        };
+        Some(match self.origins.of_container(group) {
+            Some(origin) => breach.brought_by(&origin),
+            None => breach,
         })
     }
 
     /// The container of an image, for people.
     fn container(&self, image: &Found<'_>) -> String {
         let report = &image.report;
-        match (&report.container, report.container_offset) {
-            (Some(kind), Some(offset)) => {
-                let place = place_at(report, offset);
-                format!("{}, {place} ({kind})", image.path)
-            }
+        match (&report.container, place(image, None)) {
+            (Some(kind), Some(place)) => format!("{}, {place} ({kind})", image.path),
             (Some(kind), None) => format!("{} ({kind})", image.path),
             (None, _) => self.files.clone(),
         }
@@ -115,7 +113,7 @@ impl Asked<'_> {
             .map(|arch| {
                 let what = format!("no image for {arch} in {}", self.files);
                 let images: Vec<&Found<'_>> = found.iter().collect();
-                self.missing(arch, None, what, &images)
+                self.missing(arch, None, what, &images, None)
             })
             .collect()
     }
@@ -126,13 +124,14 @@ impl Asked<'_> {
         path: Option<String>,
         what: String,
         images: &[&Found<'_>],
+        origin: Option<Origin>,
     ) -> Breach {
         let there: BTreeSet<String> = images
             .iter()
             .filter(|image| code(image).is_some())
             .map(|image| image.arch())
             .collect();
-        Breach {
+        let breach = Breach {
             rule: Rule::RequireArch,
             path,
             image: None,
@@ -141,8 +140,15 @@ impl Asked<'_> {
                 what: format!("{}{what}", prefix(self.label)),
                 wanted: format!("an image that runs on {arch} as it is"),
                 found: format!("images for: {}", list(&set(there), 50)),
-                mend: format!("add \"{arch}\" to the archs of {}", named(self.label)),
+                mend: match &origin {
+                    Some(origin) => format!("build {} for \"{arch}\" too", clean(&origin.target)),
+                    None => format!("add \"{arch}\" to the archs of {}", named(self.label)),
+                },
             },
+        };
+        match origin {
+            Some(origin) => breach.brought_by(&origin),
+            None => breach,
         }
     }
 

@@ -31,7 +31,7 @@ pub struct Found<'a> {
 pub struct Seen {
     /// Texts that must not be in it, and where they are.
     pub texts: Vec<TextHit>,
-    /// What it is known by among the origins, if there are any.
+    /// What it is known by, where it is compared with others.
     pub identity: Identity,
 }
 

@@ -1,61 +1,79 @@
-//! Kernels that two containers of one file have for different architectures. Which of the two runs
-//! then depends on the GPU, and on some there is none: no breach of a rule, and seldom meant.
+//! Kernels that two containers of one file have for different architectures of one vendor. Which of the
+//! two runs then depends on the GPU, and on some there is none: no breach of a rule, and seldom meant.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::container::groups;
-use super::image::Found;
-use crate::failure::{clean, list};
-use crate::table::place_at;
+use offload_image::image::Kind;
 
-/// A container that has a kernel.
-struct Place {
-    at: String,
-    archs: BTreeSet<String>,
+use super::container;
+use super::image::Found;
+use super::origin::Origins;
+use crate::failure::{clean, list};
+
+/// A kernel of a file, for one vendor: its images for another are often in a container of their own.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Key<'f> {
+    path: &'f str,
+    kernel: &'f str,
+    amd: bool,
+}
+
+/// A container that has a kernel, by its number.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Place<'g> {
+    group: usize,
+    archs: &'g BTreeSet<String>,
 }
 
 /// A note for each pair, or larger set, of containers of one file.
-pub fn notes(found: &[Found<'_>]) -> Vec<String> {
-    // Where each kernel of a file is: the container, and the architectures in it.
-    let mut places: BTreeMap<(&str, &str), Vec<Place>> = BTreeMap::new();
-    for group in groups(found) {
-        let Some(at) = group.first().and_then(|image| place_of(image)) else {
-            continue;
-        };
-        let mut archs: BTreeMap<(&str, &str), BTreeSet<String>> = BTreeMap::new();
-        for image in &group {
-            for kernel in image.report.kernels.iter().flatten() {
-                let key = (image.path.as_str(), kernel.as_str());
-                archs.entry(key).or_default().insert(image.arch());
-            }
-        }
+pub fn notes(groups: &[Vec<&Found<'_>>], origins: &Origins<'_>) -> Vec<String> {
+    // The architectures of each kernel of each container.
+    let archs: Vec<BTreeMap<Key<'_>, BTreeSet<String>>> = groups.iter().map(archs).collect();
+    let mut places: BTreeMap<Key<'_>, Vec<Place<'_>>> = BTreeMap::new();
+    for (group, archs) in archs.iter().enumerate() {
         for (key, archs) in archs {
-            let at = at.clone();
-            places.entry(key).or_default().push(Place { at, archs });
+            let place = Place { group, archs };
+            places.entry(*key).or_default().push(place);
         }
     }
-    let mut uneven: BTreeMap<(&str, String), Vec<String>> = BTreeMap::new();
-    for ((path, kernel), places) in places {
+    let mut uneven: BTreeMap<(&str, Vec<Place<'_>>), Vec<String>> = BTreeMap::new();
+    for (Key { path, kernel, .. }, places) in places {
         if places.windows(2).any(|pair| pair[0].archs != pair[1].archs) {
-            let told: Vec<String> = places.iter().map(told).collect();
-            let kernels = uneven.entry((path, told.join(", and "))).or_default();
+            let kernels = uneven.entry((path, places)).or_default();
             kernels.push(kernel.to_owned());
         }
     }
-    let note = |((path, places), kernels): ((&str, String), Vec<String>)| {
-        let (path, kernels) = (clean(path), list(&kernels, 5));
-        format!("{path} has {kernels} more than once, for different architectures: {places}")
+    let told = |place: &Place<'_>| {
+        let images = groups.get(place.group)?;
+        let at = container::place(images.first()?, origins.of_container(images).as_ref())?;
+        let archs: Vec<String> = place.archs.iter().cloned().collect();
+        Some(format!("{at} for {}", list(&archs, 50)))
     };
-    uneven.into_iter().map(note).collect()
+    let mut notes = Vec::new();
+    for ((path, places), kernels) in uneven {
+        let places: Vec<String> = places.iter().filter_map(told).collect();
+        notes.push(format!(
+            "{} has {} more than once, for different architectures: {}",
+            clean(path),
+            list(&kernels, 5),
+            places.join(", and ")
+        ));
+    }
+    notes
 }
 
-fn told(place: &Place) -> String {
-    let archs: Vec<String> = place.archs.iter().cloned().collect();
-    format!("{} for {}", place.at, list(&archs, 50))
-}
-
-/// Where a container is, for people; `None` for images that are files of their own, which nobody
-/// loads together.
-fn place_of(image: &Found<'_>) -> Option<String> {
-    Some(place_at(&image.report, image.report.container_offset?))
+/// Of a container; nothing of images that are files of their own.
+fn archs<'f>(group: &'f Vec<&Found<'_>>) -> BTreeMap<Key<'f>, BTreeSet<String>> {
+    let mut archs: BTreeMap<_, BTreeSet<String>> = BTreeMap::new();
+    for image in group.iter().filter(|i| i.report.container_offset.is_some()) {
+        for kernel in image.report.kernels.iter().flatten() {
+            let key = Key {
+                path: &image.path,
+                kernel,
+                amd: image.image.kind == Kind::Gfx,
+            };
+            archs.entry(key).or_default().insert(image.arch());
+        }
+    }
+    archs
 }

@@ -1,6 +1,5 @@
 //! The outcome of a run, and how it is printed.
 
-use std::cell::LazyCell;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -11,15 +10,15 @@ use offload_image::image::Kind;
 use serde::Serialize;
 
 use super::breach::{Breach, Rule};
+use super::container;
 use super::coverage::Asked;
 use super::held::Wanted;
 use super::image::{Found, Seen};
-use super::junit;
-use super::origin::{self, Origins, Source};
+use super::origin::{self, Origins};
 use super::policy::Policy;
 use super::programs::Programs;
 use super::rules::Rules;
-use super::uneven;
+use super::{junit, uneven};
 use crate::cli::{VerifyArgs, VerifyFormat};
 use crate::failure::{clean, list, named, prefix, Complaint};
 use crate::gather::{File, Inputs};
@@ -90,8 +89,7 @@ impl Verdict {
             notes: inputs.notes.clone(),
             prefix: prefix(&args.label),
         };
-        // Read where something is breached, and not before.
-        let origins = LazyCell::new(|| Origins::read(args));
+        let origins = Origins::new(args);
         // The rules of each image first: what was found points to them.
         let rules: Vec<Vec<Rules>> = files.iter().map(|f| verdict.rules(policy, f)).collect();
         let mut all = Vec::new();
@@ -99,7 +97,7 @@ impl Verdict {
         for ((file, rules), programs) in files.iter().zip(&rules).zip(&programs) {
             let found = found(args, file, rules, programs);
             for image in &found {
-                verdict.judge(args, image, &origins);
+                verdict.judge(image, &origins);
             }
             verdict
                 .breaches
@@ -115,9 +113,13 @@ impl Verdict {
             label: &args.label,
             rules: &policy.rules,
             files: named,
+            origins: &origins,
         };
-        verdict.breaches.extend(asked.breaches(&all));
-        verdict.notes.extend(uneven::notes(&all));
+        let groups = container::groups(&all);
+        for breach in asked.breaches(&all, &groups) {
+            verdict.keep(breach, &origins);
+        }
+        verdict.notes.extend(uneven::notes(&groups, &origins));
         let patterns = policy.exceptions.iter().map(|e| e.path.as_str());
         for pattern in patterns.chain(origin::allowed(args).map(String::as_str)) {
             if !verdict
@@ -134,33 +136,29 @@ impl Verdict {
         verdict
     }
 
-    /// Keeps what one image breaches, unless the target that it came from may.
-    fn judge(
-        &mut self,
-        args: &VerifyArgs,
-        image: &Found<'_>,
-        origins: &LazyCell<Origins, impl FnOnce() -> Origins>,
-    ) {
+    /// Keeps what one image breaches.
+    fn judge(&mut self, image: &Found<'_>, origins: &Origins<'_>) {
         let breaches = image.breaches();
         if breaches.is_empty() {
             return;
         }
-        let source = match args.origins.is_empty() {
-            true => Source::Unknown,
-            false => origins.of(image.seen.identity),
-        };
-        if let Source::Target { target, .. } = &source {
-            if let Some(reason) = origin::reason(args, target) {
-                self.except(Excepted {
-                    path: image.path.clone(),
-                    pattern: target.clone(),
-                    reason: reason.clone(),
-                });
-                return;
-            }
+        let source = origins.of(image);
+        for breach in breaches {
+            self.keep(breach.from(&source), origins);
         }
-        let told = breaches.into_iter().map(|breach| breach.from(&source));
-        self.breaches.extend(told);
+    }
+
+    /// Keeps a breach, unless the target that its images came from may.
+    fn keep(&mut self, breach: Breach, origins: &Origins<'_>) {
+        let target = breach.origin.as_deref();
+        match target.and_then(|target| Some((target, origins.reason(target)?))) {
+            Some((target, reason)) => self.except(Excepted {
+                path: breach.path.clone().unwrap_or_default(),
+                pattern: target.to_owned(),
+                reason: reason.clone(),
+            }),
+            None => self.breaches.push(breach),
+        }
     }
 
     fn except(&mut self, excepted: Excepted) {
