@@ -1,6 +1,7 @@
 //! `offload verify`: files against a PTX policy and other rules about what is in them.
 
 mod breach;
+mod conflict;
 mod container;
 mod coverage;
 mod held;
@@ -10,6 +11,7 @@ mod origin;
 mod policy;
 mod programs;
 mod rules;
+mod same;
 mod uneven;
 mod unique;
 mod verdict;
@@ -18,8 +20,11 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use memchr::memmem;
+use offload_audit::image::Image;
 use offload_audit::scan::Unpack;
+use offload_image::bytes::Bytes;
 use offload_image::image::Kind;
+use offload_image::strong::strong_kernels;
 use serde::Serialize;
 
 use crate::cli::{VerifyArgs, VerifyFormat};
@@ -32,6 +37,7 @@ use crate::table::summary;
 
 pub use self::rules::parse_target;
 
+use self::container::in_offload_binary;
 use self::held::Wanted;
 use self::image::{Seen, TextHit};
 use self::origin::identity;
@@ -113,13 +119,30 @@ fn read(args: &VerifyArgs, policy: &Policy, wanted: &Wanted, inputs: &Inputs) ->
             count: 1 + found.count(),
         })
     };
-    inputs.read(&options, |image, bytes| Seen {
-        identity: compared.then(|| identity(image, bytes)).flatten(),
-        texts: texts
-            .iter()
-            .filter_map(|text| hit(text, bytes.unwrap_or_default()))
-            .collect(),
+    inputs.read(&options, |image, bytes| {
+        // Those of a program are in one list: what is there twice is told.
+        let listed = in_offload_binary(&image.location.container);
+        Seen {
+            identity: (compared || listed)
+                .then(|| identity(image, bytes))
+                .flatten(),
+            strong: if listed {
+                strong(image, bytes)
+            } else {
+                Vec::new()
+            },
+            texts: texts
+                .iter()
+                .filter_map(|text| hit(text, bytes.unwrap_or_default()))
+                .collect(),
+        }
     })
+}
+
+/// What is wrong with an image that cannot be read is told of the image.
+fn strong(image: &Image, bytes: Option<&[u8]>) -> Vec<String> {
+    let read = |content| strong_kernels(Bytes::new(bytes?), content).ok();
+    image.content.as_ref().and_then(read).unwrap_or_default()
 }
 
 /// What is written where all is well.
@@ -133,6 +156,8 @@ struct Stamp<'a> {
     files: Vec<StampFile>,
     /// What was let through, and why.
     exceptions: &'a [Excepted],
+    /// What is no breach and was told all the same.
+    notes: &'a [String],
 }
 
 #[derive(Serialize)]
@@ -170,6 +195,7 @@ fn stamp<'a, E>(
         kernels: &policy.rules.require_kernels,
         files: files.iter().map(file).collect::<Result<_, Failure>>()?,
         exceptions: &verdict.exceptions,
+        notes: &verdict.notes,
     })
 }
 

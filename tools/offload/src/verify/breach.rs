@@ -24,6 +24,8 @@ pub enum Rule {
     UnknownPolicy,
     /// The container names another architecture than the bytes.
     FalseLabel,
+    /// Two images of one program have the same kernel for the same GPUs, and are not the same.
+    Conflict,
     RequireArch,
     RequireKernel,
     RequireImages,
@@ -46,6 +48,7 @@ impl Rule {
             Self::MixedPolicy => "mixed-policy",
             Self::UnknownPolicy => "unknown-policy",
             Self::FalseLabel => "false-label",
+            Self::Conflict => "conflict",
             Self::RequireArch => "require-arch",
             Self::RequireKernel => "require-kernel",
             Self::RequireImages => "require-images",

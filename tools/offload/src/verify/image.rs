@@ -33,6 +33,8 @@ pub struct Seen {
     pub texts: Vec<TextHit>,
     /// What it is known by, where it is compared with others.
     pub identity: Identity,
+    /// The kernels that no other image may have under the same name, where that is asked.
+    pub strong: Vec<String>,
 }
 
 /// A text that was found in an image.

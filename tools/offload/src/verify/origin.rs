@@ -49,7 +49,8 @@ pub fn identity(image: &Image, bytes: Option<&[u8]>) -> Identity {
     let bytes = bytes?;
     let end = match image.kind {
         Kind::Ptx => memchr::memrchr(b'}', bytes).map_or(bytes.len(), |at| at + 1),
-        _ => return image.sha256,
+        _ if image.sha256.is_some() => return image.sha256,
+        _ => bytes.len(),
     };
     Some(Sha256::digest(bytes.get(..end)?).into())
 }

@@ -18,7 +18,7 @@ use super::origin::{self, Origins};
 use super::policy::Policy;
 use super::programs::Programs;
 use super::rules::Rules;
-use super::{junit, uneven};
+use super::{conflict, junit, same, uneven};
 use crate::cli::{VerifyArgs, VerifyFormat};
 use crate::failure::{clean, list, named, prefix, Complaint};
 use crate::gather::{File, Inputs};
@@ -116,10 +116,12 @@ impl Verdict {
             origins: &origins,
         };
         let groups = container::groups(&all);
-        for breach in asked.breaches(&all, &groups) {
+        let of_several = asked.breaches(&all, &groups).into_iter();
+        for breach in of_several.chain(conflict::breaches(&all, &origins)) {
             verdict.keep(breach, &origins);
         }
         verdict.notes.extend(uneven::notes(&groups, &origins));
+        verdict.notes.extend(same::notes(&groups, &origins));
         let patterns = policy.exceptions.iter().map(|e| e.path.as_str());
         for pattern in patterns.chain(origin::allowed(args).map(String::as_str)) {
             if !verdict
