@@ -195,3 +195,66 @@ fn images_are_too_large() {
         ],
     );
 }
+
+/// Two libraries have one kernel for other architectures: no breach, and told.
+#[test]
+fn the_same_kernel_for_other_architectures_is_noted() {
+    let target = "with.uneven_archs";
+    let says = [
+        "note: ",
+        "has plain more than once, for different architectures: .llvm.offloading @ 0x",
+        ", from //tests/failures:library.sm_80 (",
+        " for sm_80, and .llvm.offloading @ 0x",
+        ", from //tests/failures:library.sm_90 (",
+        " for sm_90\n",
+    ];
+    let said = check(target, target, 0, &says);
+    assert_eq!(said.matches("note: ").count(), 1, "{said}");
+    // One library has it for both.
+    let said = check("with.even_archs", "with.even_archs", 0, &[]);
+    assert!(!said.contains("note: "), "{said}");
+}
+
+#[test]
+fn the_same_image_in_two_libraries_is_noted() {
+    let target = "with.the_same_image";
+    let says = [
+        "has cubin for sm_80 more than once, the same bytes: in .llvm.offloading @ 0x",
+        ", from //tests/failures:library.sm_80 (",
+        " bytes could be saved\n",
+    ];
+    let said = check(target, target, 0, &says);
+    assert!(!said.contains("different architectures"), "{said}");
+}
+
+#[test]
+fn the_same_kernel_for_the_same_gpu_in_two_libraries_is_refused() {
+    let target = "with.conflict";
+    let says = [
+        "//tests/failures:with.conflict: two images in ",
+        "have the same kernels, and no GPU tells them apart: plain\n",
+        "wanted: one cubin for sm_80 with these\n",
+        "found:  cubin for sm_80 in .llvm.offloading @ 0x",
+        ", from //tests/failures:library.sm_80 (",
+        ", which would run; and cubin for sm_80 in .llvm.offloading @ 0x",
+        ", from //tests/failures:library.again (",
+        ", which never would\n",
+        "mend:   rename the kernels in one of the two, or take one out; or let it through",
+    ];
+    check(target, target, 1, &says);
+}
+
+/// The program has images for what is required; a library in it has not.
+#[test]
+fn each_library_is_asked_for_the_architectures() {
+    let target = "with.lacking_an_arch";
+    let says = [
+        "//tests/failures:with.lacking_an_arch: no image for sm_90 in ",
+        "wanted: an image that runs on sm_90 as it is\n",
+        "found:  images for: sm_80; from //tests/failures:library.sm_80 (",
+        "mend:   build //tests/failures:library.sm_80 for \"sm_90\" too; or let it through, and say why: \
+         audit_exceptions = {\"//tests/failures:library.sm_80\": \"...\"}",
+    ];
+    let said = check(target, target, 1, &says);
+    assert_eq!(said.matches("no image for").count(), 1, "{said}");
+}
