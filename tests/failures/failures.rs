@@ -220,7 +220,8 @@ fn the_same_image_in_two_libraries_is_noted() {
     let target = "with.the_same_image";
     let says = [
         "has cubin for sm_80 more than once, the same bytes: in .llvm.offloading @ 0x",
-        ", from //tests/failures:library.sm_80 (",
+        ", pack 0, from //tests/failures:library.sm_80 (",
+        ", pack 1, from //tests/failures:library.sm_80_too (",
         " bytes could be saved\n",
     ];
     let said = check(target, target, 0, &says);

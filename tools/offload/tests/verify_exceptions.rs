@@ -215,6 +215,9 @@ fn a_container_of_one_target_may_lack_an_architecture() {
         1,
         &["images for: sm_75, sm_90; from //o:urs (ours.fatbin)\n"],
     );
+    // The one that has nothing else, though another has the same and more.
+    let ran = verify(&[&origins[3..], &origins[..3]].concat());
+    ran.says(1, &["images for: sm_75; from @v//:lib (theirs.fatbin)\n"]);
     // Of no target that is known.
     let ran = verify(&[]);
     ran.says(1, &["mend:   add \"sm_90\" to the archs of //x:y\n"]);

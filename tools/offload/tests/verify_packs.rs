@@ -100,6 +100,20 @@ fn the_same_image_in_two_packs_or_twice_in_one() {
         ],
     );
     assert_eq!(ran.err.lines().count(), 1, "{}", ran.err);
+    // Either object may have brought either of them: both are named.
+    let [a, b] = ["a", "b"].map(|name| {
+        let packed = room.path(&format!("{name}.offload")).display().to_string();
+        link(&room, &format!("{name}.o"), &[&packed])
+    });
+    let file = room.path("program").display().to_string();
+    let origins = ["--origin", "//l:a", &*a, "--origin", "//l:b", &b];
+    run(&[&["verify", "--ptx=forbid", &*file], &origins[..]].concat()).says(
+        0,
+        &[
+            ", pack 0, from //l:a (a.o), and in ",
+            ", pack 1, from //l:b (b.o); ",
+        ],
+    );
     // What is there once is in no note.
     verify(&program(&room, &[&[&new], &[&amd]])).fine();
     // What somebody else packed.
@@ -110,7 +124,7 @@ fn the_same_image_in_two_packs_or_twice_in_one() {
         data: SM_90,
     };
     let twice = room.file("twice", &offload_binary::write(&[cubin(), cubin()]));
-    let bytes = format!("in file @ 0x0, and in file @ 0x0; {} bytes", SM_90.len());
+    let bytes = format!("bytes: in file @ 0x0; {} bytes", SM_90.len());
     verify(&twice).says(0, &["has cubin for sm_90 more than once", &bytes]);
     let once = room.file("once", &offload_binary::write(&[cubin()]));
     verify(&once).fine();
