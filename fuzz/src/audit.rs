@@ -176,6 +176,10 @@ impl Sink for Seen<'_> {
             assert!(at.offset <= self.file.len() as u64);
             // Where one compressed blob holds several, all of them start where that does.
             assert!(at.container_offset.is_none_or(|start| start <= at.offset));
+            // Each has a record of 16 bytes.
+            assert!(at
+                .pack
+                .is_none_or(|pack| pack < self.file.len() as u64 / 16));
         }
         match (bytes, at.inner_offset) {
             (None, _) => assert!(image.content.is_none() && image.sha256.is_none()),

@@ -14,6 +14,7 @@ use offload_image::msgpack::{Reader, Value};
 use offload_image::offload_binary::{OffloadBinary, Packed};
 use offload_image::policy::PtxPolicy;
 use offload_image::ptx::{is_ptx, module_length, Ptx, VERSION};
+use offload_image::strong::strong_kernels;
 use offload_image::target::{Sm, Target};
 
 use crate::check;
@@ -56,6 +57,7 @@ pub fn cubin(data: &[u8]) {
     kernels(data, &cubin.kernels);
     let content = Content::parse(Bytes::new(data));
     assert_eq!(content, Ok(Content::Cubin(cubin)));
+    strong(data);
 }
 
 pub fn gfx(data: &[u8]) {
@@ -70,6 +72,7 @@ pub fn gfx(data: &[u8]) {
     }
     let content = Content::parse(Bytes::new(data));
     assert_eq!(content, Ok(Content::Gfx(code)));
+    strong(data);
 }
 
 fn kernels(data: &[u8], names: &[String]) {
@@ -77,6 +80,15 @@ fn kernels(data: &[u8], names: &[String]) {
     for name in names {
         assert!(memmem::find(data, name.as_bytes()).is_some(), "{name}");
     }
+}
+
+/// Of the kernels of an image some are its alone.
+fn strong(data: &[u8]) {
+    let content = Content::parse(Bytes::new(data)).expect("an image");
+    check::fault(data, |bytes| strong_kernels(bytes, &content).err());
+    let strong = strong_kernels(Bytes::new(data), &content).unwrap_or_default();
+    check::sorted(&strong);
+    assert!(strong.iter().all(|name| content.kernels().contains(name)));
 }
 
 pub fn msgpack(data: &[u8]) {
@@ -111,6 +123,9 @@ pub fn ptx(data: &[u8]) {
         Ok(ptx) => {
             check::sorted(&ptx.kernels);
             assert_eq!(ptx.sm, Sm::parse(&ptx.target));
+            if is_ptx(data) {
+                strong(data);
+            }
         }
         Err(error) => check::place(error, data.len() as u64),
     }

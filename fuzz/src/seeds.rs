@@ -52,7 +52,12 @@ fn around(ptx: &[u8]) -> io::Result<[(&'static str, Vec<u8>); 14]> {
         ("hipv4-amdgcn-amd-amdhsa--gfx90a", ptx),
     ]);
     let mut object = Vec::new();
-    relocatable::write(&mut object, Machine::X86_64, &[&one], &[PtxPolicy::Embed])?;
+    relocatable::write(
+        &mut object,
+        Machine::X86_64,
+        &[&one, &two],
+        &[PtxPolicy::Embed],
+    )?;
     // For the decompressors: what to unpack as, the size, how much of it.
     let asked = |how: u8, packed: &[u8]| {
         let size = (ptx.len() as u16).to_le_bytes();
