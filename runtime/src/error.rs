@@ -82,6 +82,18 @@ pub enum Error {
         have: Vec<String>,
     },
 
+    /// Two images have the kernel, neither fits the GPU better, and their code differs: which of them
+    /// would run is an accident of linking.
+    #[error("{}", text::kernel_ambiguous(.kernel, .device, .images))]
+    KernelAmbiguous {
+        /// The name that was asked for.
+        kernel: String,
+        /// The GPU.
+        device: Box<DeviceName>,
+        /// The two, each with the sha256 of its bytes, which `offload inspect` tells too.
+        images: Box<[(ImageName, String); 2]>,
+    },
+
     /// Only PTX fits, and it is written in a newer PTX ISA than the driver compiles.
     #[error("{}", text::ptx_too_new(.device, .image, .ptx, .driver))]
     PtxTooNew {

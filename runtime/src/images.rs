@@ -6,7 +6,8 @@ use offload_image::bytes::Bytes;
 use offload_image::image::{Content, Kind};
 use offload_image::policy::PtxPolicy;
 use offload_image::ptx_isa::PtxIsa;
-use offload_image::select::{Candidate, Code};
+use offload_image::select::{tie, Candidate, Code};
+use offload_image::strong::strong_kernels;
 use offload_image::target::{Sm, Target};
 use sha2::{Digest, Sha256};
 use std::fmt;
@@ -183,6 +184,26 @@ impl<'a> Image<'a> {
             Kind::Bitcode | Kind::Spirv | Kind::Unknown(_) => return None,
         };
         Some(Candidate { code, target })
+    }
+
+    /// Whether another image has the same kernel for the same GPUs, and other code for it. One that cannot
+    /// be read says nothing here: that is told where it is loaded.
+    pub(crate) fn clashes(&self, other: &Image<'_>, kernel: &str) -> bool {
+        let tied = match (self.candidate(), other.candidate()) {
+            (Some(one), Some(other)) => tie(&one, &other),
+            _ => false,
+        };
+        tied && other.is_strong(kernel) && self.bytes() != other.bytes() && self.is_strong(kernel)
+    }
+
+    fn is_strong(&self, kernel: &str) -> bool {
+        let has = |names: &[String]| names.iter().any(|name| name == kernel);
+        match self.content() {
+            Ok(Some(content)) if has(content.kernels()) => {
+                strong_kernels(Bytes::new(self.bytes()), content).is_ok_and(|names| has(&names))
+            }
+            _ => false,
+        }
     }
 
     fn content(&self) -> &Result<Option<Content>, Error> {

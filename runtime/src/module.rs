@@ -79,17 +79,18 @@ impl<'i> Module<'i> {
     /// The kernel, from the best of the fitting images that has it ([`Kernel::image`] tells which).
     ///
     /// # Errors
-    /// [`Error::KernelNotFound`]; [`Error::Driver`] where the driver refuses an image that fits: no
+    /// [`Error::KernelNotFound`]; [`Error::KernelAmbiguous`]; [`Error::Driver`] where the driver refuses an image that fits: no
     /// other is tried then, for a damaged image is not to be hidden by a worse one.
     pub fn kernel(&self, name: &str) -> Result<Kernel, Error> {
         let mut have = BTreeSet::new();
-        for candidate in &self.fitting {
+        for (at, candidate) in self.fitting.iter().enumerate() {
             // An image whose kernels are known and others is not loaded for nothing.
             if let Some(kernels) = candidate.image.kernels()? {
                 have.extend(kernels.iter().cloned());
                 if !kernels.iter().any(|kernel| kernel == name) {
                     continue;
                 }
+                self.unambiguous(name, at)?;
             }
             if let Some(kernel) = Kernel::find(name, &self.loaded(candidate)?)? {
                 return Ok(kernel);
@@ -108,6 +109,22 @@ impl<'i> Module<'i> {
             others: names.collect(),
             have: have.into_iter().collect(),
         })
+    }
+
+    /// Refuses a kernel for which the order of linking would decide.
+    fn unambiguous(&self, name: &str, at: usize) -> Result<(), Error> {
+        let mut images = self.images().skip(at);
+        let Some(image) = images.next() else {
+            return Ok(());
+        };
+        match images.find(|other| image.clashes(other, name)) {
+            None => Ok(()),
+            Some(other) => Err(Error::KernelAmbiguous {
+                kernel: name.to_owned(),
+                device: Box::new(self.device.label()),
+                images: Box::new([image, other].map(|i| (i.name(), i.sha256()))),
+            }),
+        }
     }
 
     fn loaded(&self, candidate: &Candidate<'i>) -> Result<Arc<Loaded>, Error> {

@@ -77,6 +77,20 @@ pub(crate) fn kernel_not_found(
     text
 }
 
+pub(crate) fn kernel_ambiguous(
+    kernel: &str,
+    device: &DeviceName,
+    images: &[(ImageName, String); 2],
+) -> String {
+    let [one, other] = images.each_ref().map(|(image, sha256)| {
+        format!("{image} with sha256 {}", sha256.get(..12).unwrap_or(sha256))
+    });
+    format!(
+        "two kernels `{kernel}` for {device}: the images {one} and {other} both have it, and their code differs; rename \
+         it in one of the two, or link one of them alone (`offload inspect --kernels` lists the images of a program)"
+    )
+}
+
 pub(crate) fn ptx_too_new(
     device: &DeviceName,
     image: &ImageName,

@@ -1,5 +1,6 @@
 //! Everything above the driver, against a fake one. Needs no GPU.
 
+mod ambiguous;
 mod bytes;
 mod fake;
 mod launch;

@@ -162,8 +162,8 @@ fn two_images_of_one_program_with_the_same_kernel() {
             "//x:y: two images in ",
             "have the same kernels, and no GPU tells them apart: fill, nothing\n",
             "wanted: one cubin for sm_90 with these\n",
-            "found:  cubin for sm_90 in .llvm.offloading @ 0x40, pack 0, which would run; and cubin for sm_90 in .llvm.offloading @ 0x",
-            ", pack 1, which never would\n",
+            "found:  cubin for sm_90 in .llvm.offloading @ 0x40, pack 0; and cubin for sm_90 in .llvm.offloading @ 0x",
+            ", pack 1: the runtime refuses to pick one\n",
             "mend:   rename the kernels in one of the two, or take one out\n",
         ],
     );
@@ -188,8 +188,8 @@ fn two_images_of_one_program_with_the_same_kernel() {
     verify(&[]).says(
         1,
         &[
-            ", pack 0, from //l:a (a.o), which would run; and",
-            ", pack 1, from //l:b (b.o), which never would",
+            ", pack 0, from //l:a (a.o); and",
+            ", pack 1, from //l:b (b.o): the runtime refuses",
             "audit_exceptions = {\"//l:b\": \"...\"}",
         ],
     );
@@ -273,8 +273,10 @@ fn a_packed_file_with_a_conflict() {
     let other = altered(SM_90);
     let bytes = offload_binary::write(&[cubin(SM_90), cubin(&other)]);
     let verify = |file: &str| run(&["verify", "--ptx=forbid", file]);
-    verify(&room.file("packed", &bytes))
-        .says(1, &["which would run; and cubin for sm_90 in file @ 0x"]);
+    verify(&room.file("packed", &bytes)).says(
+        1,
+        &["found:  cubin for sm_90 in file @ 0x0; and cubin for sm_90 in file @ 0x"],
+    );
     // Where no runtime of ours finds it, it is data.
     verify(&room.file("appended", &[PLAIN, &bytes].concat())).fine();
 }

@@ -1,5 +1,5 @@
-//! Images that are not the same and have the same kernel for the same GPUs: the first would run, and
-//! which that is would be an accident.
+//! Images that are not the same and have the same kernel for the same GPUs: the runtime refuses to pick
+//! one (`KernelAmbiguous`).
 
 use offload_image::image::Kind;
 use offload_image::select::{tie, Candidate, Code};

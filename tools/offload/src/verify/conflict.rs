@@ -1,6 +1,6 @@
 //! Two images of which the runtime would have to pick one for a kernel, and cannot tell which: both
-//! have it, neither fits a GPU better, and their code differs. The first one linked would run, and
-//! nobody would know.
+//! have it, neither fits a GPU better, and their code differs. It refuses to (`KernelAmbiguous`) on the
+//! user's machine; here is where that is seen before.
 //!
 //! Asked of images that the runtime looks through as one list: those that `offload link` put into one
 //! program, or those of one packed file. Each fatbin is registered by itself and calls its own kernels,
@@ -38,9 +38,7 @@ pub fn breaches(found: &[Found<'_>], origins: &Origins<'_>) -> Vec<Breach> {
         lists.entry(key).or_default().push(offered);
     }
     let mut breaches = Vec::new();
-    for mut list in lists.into_values() {
-        // In one pack they stand by their place, as everywhere.
-        list.sort_by_key(|offered| offered.image.report.pack);
+    for list in lists.into_values() {
         let pairs = pairs(&list).into_iter();
         breaches.extend(pairs.map(|((first, other), kernels)| {
             breach(list[first].image, list[other].image, &kernels, origins)
@@ -132,7 +130,7 @@ fn breach(
             ),
             wanted: format!("one {} for {} with these", other.report.kind, other.arch()),
             found: format!(
-                "{}, which would run; and {}, which never would",
+                "{}; and {}: the runtime refuses to pick one",
                 told(&one),
                 told(&two)
             ),
