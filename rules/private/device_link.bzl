@@ -125,6 +125,7 @@ def _assemble(ctx, owner, ptx, cubin):
         inputs = depset([ptx], transitive = [assembler.tools]),
         outputs = [cubin],
         mnemonic = "DeviceAssemble",
+        execution_requirements = {"supports-path-mapping": "1"},
         toolchain = _ASSEMBLER,
         progress_message = "Assembling %s for %s" % (display(owner), ctx.attr.arch),
     )

@@ -37,6 +37,8 @@ def run_offload(ctx, command, label, output, inputs = [], arguments = [], messag
         inputs = inputs,
         outputs = [output],
         mnemonic = "Offload" + command.capitalize(),
+        # Every path is a File: where outputs of several configurations are told by their contents alone, so are these.
+        execution_requirements = {"supports-path-mapping": "1"},
         # The tool is an attribute, of no toolchain.
         toolchain = None,
         progress_message = "%s of %s%s" % (message, display(label), " for " + arch if arch else ""),

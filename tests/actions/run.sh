@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
-# run.sh: what the flags of a build do to its actions.
+# run.sh: what Bazel says of the actions.
 #
 # The tools are built once, for the execution platform, whatever the flags of rules/settings say and however many
-# GPU architectures there are; the actions that a flag is about do change. Exit code: 0 all as expected, 1 not.
+# GPU architectures there are; the actions that a flag is about do change. Device images do not depend on the host's
+# compilation mode. Our actions name nothing of the machine, and ask for nothing that a remote worker lacks.
+# Exit code: 0 all as expected, 1 not.
 # shellcheck source=../scripts/common.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../scripts/common.sh"
 cd "$repo" || exit 1
@@ -30,4 +32,24 @@ for flag in --//rules/settings:ptx=only --//rules/settings:ptx=forbid --//rules/
   expect "$flag changes its actions" [ "$(grep -v -e '-exec' <<<"$flagged" | sort)" != "$rest" ]
   expect "$flag leaves the tools alone" [ "$(grep -e '-exec' <<<"$flagged" | sort)" = "$tools" ]
 done
+
+# Of one architecture each, and of none.
+ours='mnemonic("(Device|Offload).*", deps(//examples/saxpy))'
+of_images='mnemonic("Device.*|OffloadCheck", deps(//examples/saxpy))'
+described() { ./bazelw aquery --noshow_progress "$@" 2>/dev/null; }
+keys() { described "$@" | grep ActionKey | sort; }
+images=$(keys "$of_images")
+expect "images take actions" [ "$(wc -l <<<"$images")" -gt 20 ]
+for mode in opt dbg; do
+  expect "-c $mode leaves the images alone" [ "$(keys "$of_images" -c "$mode")" = "$images" ]
+done
+
+text=$(described "$ours")
+has() { grep -qE -- "$1" <<<"$text"; }
+lacks() { ! grep -E -- "$1" <<<"$text"; }
+expect "what is looked through is a command line" has '^  Command Line: \(exec bazel-out/.*/offload '
+expect "no action names a path of this machine" lacks "[ '=,:]/[a-z]+/"
+expect "no action has a variable of the machine's" lacks '^  Environment: \[(.*, )?(PATH|HOME|USER|TMPDIR|LD_LIBRARY_PATH|CUDA_HOME|ROCM_PATH)='
+expect "no action asks for more than a worker has" lacks '^  ExecutionInfo: .*(requires-network|no-sandbox|no-remote|no-cache|local)'
+expect "paths of configurations may be mapped" has '^  ExecutionInfo: .*supports-path-mapping'
 exit "$failed"
