@@ -61,6 +61,8 @@ impl Ptx {
     fn read_body(&mut self, tokens: &mut Tokens<'_>) {
         // The driver finds entries by name whether they are `.visible` or not.
         let mut elsewhere = false;
+        // What `.entry` and `.extern` start with: few words among very many.
+        let words = memchr::memmem::Finder::new(".e");
         while let Some(token) = tokens.next() {
             match token {
                 b".address_size" if self.address_size.is_none() => {
@@ -76,6 +78,10 @@ impl Ptx {
                     elsewhere = false;
                 }
                 _ => {}
+            }
+            // No others matter now.
+            if self.address_size.is_some() && !elsewhere {
+                tokens.skip_to(&words);
             }
         }
     }
@@ -226,14 +232,20 @@ mod tests {
 
     #[test]
     fn comments_strings_and_functions_do_not_confuse() {
-        let text = b"// .version 1.0\n/* .entry no( */ .version 8.10 .target sm_90a, debug\n\
+        let text: &[u8] =
+            b"// .version 1.0\n/* .entry no( */ .version 8.10 .target sm_90a, debug\n\
             .entry hidden() { ret; }\n.visible .func .entry_like() { }\n.extern .entry far();\n\
             .visible\n.entry // c\n shown() { }\n.weak .entry w() {}\n\
             .file 1 \"a .visible .entry quoted(\"\n";
-        let ptx = Ptx::parse(text, 0).unwrap();
-        assert_eq!((ptx.isa.major, ptx.isa.minor), (8, 10));
-        assert_eq!(ptx.sm.unwrap().to_string(), "sm_90a");
-        assert_eq!(ptx.kernels, ["hidden", "shown", "w"]);
+        // Where the address size is known, most words are not looked at.
+        let known = String::from_utf8_lossy(text).replace(", debug", ".address_size 64");
+        for (text, size) in [(text, None), (known.as_bytes(), Some(64))] {
+            let ptx = Ptx::parse(text, 0).unwrap();
+            assert_eq!((ptx.isa.major, ptx.isa.minor), (8, 10));
+            assert_eq!(ptx.sm.unwrap().to_string(), "sm_90a");
+            assert_eq!(ptx.kernels, ["hidden", "shown", "w"]);
+            assert_eq!(ptx.address_size, size);
+        }
     }
 
     #[test]
