@@ -80,11 +80,18 @@ pub fn zip(data: &[u8]) {
     starting_with(data, &[b"PK\x03\x04", b"PK\x05\x06"]);
 }
 
+/// How much of images may be read.
+pub const MODES: [Unpack; 4] = [
+    Unpack::Bytes,
+    Unpack::Contents,
+    Unpack::Kinds,
+    Unpack::Labels,
+];
+
 /// Any file; the last byte says how it is looked at.
 pub fn scan(data: &[u8]) {
     let how = data.last().copied().unwrap_or(0);
-    let modes = [Unpack::Contents, Unpack::Kinds, Unpack::Labels];
-    let mut options = options(modes[usize::from(how) % 3]);
+    let mut options = options(MODES[usize::from(how) % MODES.len()]);
     options.limits.max_depth = u32::from(how >> 4);
     options.limits.max_total = LIMITS.max_total >> (how & 0xf);
     scanned(data, &options);
@@ -92,7 +99,7 @@ pub fn scan(data: &[u8]) {
 
 /// The bytes with one of these at their start.
 fn starting_with(data: &[u8], magics: &[&[u8]]) {
-    let options = options(Unpack::Contents);
+    let options = options(Unpack::Bytes);
     if magics.iter().any(|magic| data.starts_with(magic)) {
         scanned(data, &options);
         return;
@@ -182,6 +189,7 @@ impl Sink for Seen<'_> {
                 .is_none_or(|pack| pack < self.file.len() as u64 / 16));
         }
         match (bytes, at.inner_offset) {
+            (None, Some(_)) if self.options.unpack == Unpack::Contents => {}
             (None, _) => assert!(image.content.is_none() && image.sha256.is_none()),
             (Some(bytes), Some(_)) => {
                 assert!(bytes.len() as u64 <= self.options.limits.max_unpacked);

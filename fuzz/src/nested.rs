@@ -13,7 +13,7 @@ use offload_image::ptx_isa::PtxIsa;
 use offload_image::relocatable::{self, Machine};
 use offload_image::target::Sm;
 
-use crate::audit::{options, scanned};
+use crate::audit::{options, scanned, MODES};
 use crate::seeds::{ar, ccob, lz4_block, version_3, zip_file, zlib};
 use crate::take::Take;
 
@@ -34,7 +34,7 @@ pub fn nested(data: &[u8]) {
         file = archive(take, &file);
     }
     let mut found = Found(Vec::new());
-    scan_into(&file, None, &options(Unpack::Contents), &mut found);
+    scan_into(&file, None, &options(Unpack::Bytes), &mut found);
     assert_eq!(found.0, [ptx.as_slice()]);
     // And once more with a few bytes changed.
     let changes = take.list(|take| (take.u16(), take.u8()));
@@ -42,7 +42,7 @@ pub fn nested(data: &[u8]) {
         let at = usize::from(*at) % file.len();
         file[at] = *byte;
     }
-    let mode = take.one_of(&[Unpack::Contents, Unpack::Kinds, Unpack::Labels]);
+    let mode = take.one_of(&MODES);
     scanned(&file, &options(mode));
 }
 

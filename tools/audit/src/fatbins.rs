@@ -1,6 +1,7 @@
 //! Walks fatbins, whose table tells what each image is. Images are unpacked, read and hashed side by
 //! side, and told in their order.
 
+use std::cmp::Reverse;
 use std::result::Result as StdResult;
 
 use offload_image::bytes::Bytes;
@@ -30,6 +31,8 @@ enum Looked<'a> {
     /// Stored as it is. `None` where it is no bare image.
     Raw(Bytes<'a>, Option<Reading>),
     Unpacked(Vec<u8>, Option<Reading>),
+    /// It was unpacked, and nobody asked for the bytes.
+    Read(Reading),
 }
 
 impl Walker<'_> {
@@ -52,7 +55,7 @@ impl Walker<'_> {
                 .iter()
                 .for_each(|entry| self.unread(label(entry), entry, &place)),
             Unpack::Kinds => self.kinds(&fatbin.entries, &place),
-            Unpack::Contents => {
+            Unpack::Contents | Unpack::Bytes => {
                 let mut rest = &fatbin.entries[..];
                 while !rest.is_empty() {
                     let (batch, more) = rest.split_at(batch(rest));
@@ -91,20 +94,32 @@ impl Walker<'_> {
 
     fn contents(&mut self, entries: &[Entry<'_>], place: &Place) {
         let (options, source) = (self.options, self.source);
-        let allowed: Vec<(&Entry<'_>, Result<()>)> = entries
+        let mut allowed: Vec<_> = entries
             .iter()
             .map(|entry| (entry, self.spend_on(entry)))
+            .enumerate()
             .collect();
-        let looked: Vec<(&Entry<'_>, Result<Looked<'_>>)> = allowed
-            .into_par_iter()
-            .map(|(entry, spent)| (entry, spent.and_then(|()| look(entry, options, source))))
+        // The large ones first, and each by whoever is free: all threads end at nearly the same time.
+        allowed.sort_by_key(|(_, (entry, _))| Reverse(entry.unpacked_size));
+        let mut looked: Vec<(usize, &Entry<'_>, Result<Looked<'_>>)> = allowed
+            .into_iter()
+            .par_bridge()
+            .map_init(Vec::new, |buffer, (at, (entry, spent))| {
+                let looked = spent.and_then(|()| look(entry, buffer, options, source));
+                (at, entry, looked)
+            })
             .collect();
-        for (entry, looked) in looked {
+        looked.sort_by_key(|(at, ..)| *at);
+        for (_, entry, looked) in looked {
             let here = labelled(entry, place);
             match looked {
                 Ok(Looked::Raw(bytes, reading)) => self.looked(bytes, reading, &here),
                 Ok(Looked::Unpacked(bytes, reading)) => {
                     self.looked(Bytes::new(&bytes), reading, &here.unpacked(blob(entry)));
+                }
+                Ok(Looked::Read(reading)) => {
+                    let here = here.unpacked(blob(entry));
+                    self.read(reading, None, &here);
                 }
                 Err(error) => {
                     // It is there, whatever is wrong with it.
@@ -122,13 +137,15 @@ impl Walker<'_> {
         }
     }
 
+    fn read(&mut self, reading: Reading, bytes: Option<Bytes<'_>>, place: &Place) {
+        if let Err(error) = self.list(reading, bytes, place) {
+            self.problem(error, place);
+        }
+    }
+
     fn looked(&mut self, bytes: Bytes<'_>, reading: Option<Reading>, place: &Place) {
         match reading {
-            Some(reading) => {
-                if let Err(error) = self.list_reading(bytes, reading, place) {
-                    self.problem(error, place);
-                }
-            }
+            Some(reading) => self.read(reading, Some(bytes), place),
             None => {
                 let walked = self.any(bytes, place);
                 self.settle(walked, bytes, place);
@@ -156,7 +173,13 @@ fn kind(entry: &Entry<'_>, limit: u64) -> Result<Option<Kind>> {
     unpack::unpack_head(entry.compression, payload, size, limit, HEAD).map(|head| kind_of(&head))
 }
 
-fn look<'a>(entry: &Entry<'a>, options: &Options, source: Source<'_>) -> Result<Looked<'a>> {
+/// Looks at an image, in a buffer that it may take where it has to be kept.
+fn look<'a>(
+    entry: &Entry<'a>,
+    buffer: &mut Vec<u8>,
+    options: &Options,
+    source: Source<'_>,
+) -> Result<Looked<'a>> {
     let kind = Some(label(entry));
     let read = |bytes: Bytes<'_>| match kind_of(bytes.data()) {
         Some(_) => Reading::of(bytes, kind, options.sha256, source).ok(),
@@ -166,9 +189,11 @@ fn look<'a>(entry: &Entry<'a>, options: &Options, source: Source<'_>) -> Result<
         return Ok(Looked::Raw(entry.payload, read(entry.payload)));
     }
     let (limit, size) = (options.limits.max_unpacked, entry.unpacked_size);
-    let bytes = unpack::unpack(entry.compression, entry.payload, size, limit)?;
-    let reading = read(Bytes::new(&bytes));
-    Ok(Looked::Unpacked(bytes, reading))
+    unpack::unpack_into(buffer, entry.compression, entry.payload, size, limit)?;
+    Ok(match read(Bytes::new(buffer)) {
+        Some(reading) if options.unpack != Unpack::Bytes => Looked::Read(reading),
+        reading => Looked::Unpacked(std::mem::take(buffer), reading),
+    })
 }
 
 fn labelled(entry: &Entry<'_>, place: &Place) -> Place {

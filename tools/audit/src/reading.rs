@@ -11,6 +11,8 @@ use crate::source::{Source, WINDOW};
 /// What was read of an image. It needs no walker, so that several can be read side by side.
 pub(crate) struct Reading {
     pub kind: Kind,
+    /// Where it starts.
+    pub start: u64,
     /// Without padding.
     pub length: u64,
     pub content: Option<Content>,
@@ -35,17 +37,27 @@ impl Reading {
         };
         let bytes = without_padding(bytes, kind);
         Ok(Self {
-            kind,
-            length: bytes.len(),
             content,
             problem,
-            sha256: hashed.then(|| sha256(bytes.data(), source)),
+            ..Self::opaque(kind, bytes, hashed, source)
         })
+    }
+
+    /// Of bytes that nothing is known of but their kind.
+    pub fn opaque(kind: Kind, bytes: Bytes<'_>, hashed: bool, source: Source<'_>) -> Self {
+        Self {
+            kind,
+            start: bytes.base(),
+            length: bytes.len(),
+            content: None,
+            problem: None,
+            sha256: hashed.then(|| sha256(bytes.data(), source)),
+        }
     }
 }
 
 /// The hash of bytes, whose memory is given back on the way.
-pub(crate) fn sha256(data: &[u8], source: Source<'_>) -> [u8; 32] {
+fn sha256(data: &[u8], source: Source<'_>) -> [u8; 32] {
     let mut hash = Sha256::new();
     for window in data.chunks(WINDOW) {
         hash.update(window);

@@ -31,8 +31,10 @@ pub enum Unpack {
     Labels,
     /// As many bytes as tell the kind; the architecture is what the container says.
     Kinds,
-    /// Everything.
+    /// Everything. The sink sees what was read of them, and not the unpacked bytes.
     Contents,
+    /// Everything, and the sink sees the bytes: they are kept until it does.
+    Bytes,
 }
 
 impl Default for Options {
@@ -47,7 +49,8 @@ impl Default for Options {
 
 /// Takes what is found, in the order in which it is found.
 pub trait Sink {
-    /// An image, and its unpacked bytes where they could be had.
+    /// An image, and its unpacked bytes where they could be had: with [`Unpack::Bytes`] those of every
+    /// image that can be unpacked.
     fn image(&mut self, image: Image, bytes: Option<&[u8]>);
     /// Something that could not be read. It may hold images that are not told.
     fn problem(&mut self, problem: Problem);

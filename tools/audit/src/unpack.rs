@@ -31,11 +31,27 @@ pub fn unpack(
     size: u64,
     limit: u64,
 ) -> Result<Vec<u8>> {
-    let found = match compression {
-        Compression::Lz4 => return lz4::block(packed, within(packed, size, limit)?),
-        _ => unpack_start(compression, packed, Some(size), limit)?,
+    let mut out = Vec::new();
+    unpack_into(&mut out, compression, packed, size, limit)?;
+    Ok(out)
+}
+
+/// As [`unpack`], in place of what is in a buffer: memory that was used before is there at once.
+///
+/// # Errors
+/// Those of [`unpack`]; what is in the buffer then is of no use.
+pub fn unpack_into(
+    out: &mut Vec<u8>,
+    compression: Compression,
+    packed: Bytes<'_>,
+    size: u64,
+    limit: u64,
+) -> Result<()> {
+    let taken = match compression {
+        Compression::Lz4 => return lz4::block(packed, within(packed, size, limit)?, out),
+        _ => start_into(out, compression, packed, Some(size), limit)?,
     };
-    let rest = packed.tail(found.taken);
+    let rest = packed.tail(taken);
     if rest.data().iter().any(|byte| *byte != 0) {
         return Err(Error::malformed(
             name(compression),
@@ -43,7 +59,7 @@ pub fn unpack(
             "other bytes follow it",
         ));
     }
-    Ok(found.bytes)
+    Ok(())
 }
 
 /// Unpacks what stands at the start of `packed`, where its own end is known to zstd or zlib.
@@ -56,16 +72,28 @@ pub fn unpack_start(
     size: Option<u64>,
     limit: u64,
 ) -> Result<Unpacked> {
+    let mut bytes = Vec::new();
+    let taken = start_into(&mut bytes, compression, packed, size, limit)?;
+    Ok(Unpacked { bytes, taken })
+}
+
+fn start_into(
+    out: &mut Vec<u8>,
+    compression: Compression,
+    packed: Bytes<'_>,
+    size: Option<u64>,
+    limit: u64,
+) -> Result<u64> {
     let allowed = match size {
         Some(size) => within(packed, size, limit)?,
         None => limit,
     };
-    let mut out = Vec::new();
+    out.clear();
     let taken = match compression {
-        Compression::Zstd => zstd::frames(packed, size, allowed, &mut out)?,
+        Compression::Zstd => zstd::frames(packed, size, allowed, out)?,
         Compression::Zlib => {
             let mut decoder = ZlibDecoder::new(packed.data());
-            read(&mut decoder, allowed, &mut out)
+            read(&mut decoder, allowed, out)
                 .map_err(|why| Error::malformed("zlib stream", packed.base(), why))?;
             decoder.total_in()
         }
@@ -77,7 +105,8 @@ pub fn unpack_start(
             ))
         }
     };
-    let length = out.len() as u64;
+    // What is found beyond one byte too many depends on the buffer.
+    let length = allowed.saturating_add(1).min(out.len() as u64);
     match size {
         Some(size) if size != length => {
             let more = if length > size { " or more" } else { "" };
@@ -88,7 +117,7 @@ pub fn unpack_start(
             ))
         }
         None if length > limit => Err(too_large(packed, length, limit)),
-        _ => Ok(Unpacked { bytes: out, taken }),
+        _ => Ok(taken),
     }
 }
 

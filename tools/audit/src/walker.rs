@@ -3,7 +3,7 @@
 
 use offload_image::bytes::Bytes;
 use offload_image::elf::{self, Elf};
-use offload_image::image::{Compression, Content, Kind};
+use offload_image::image::{Compression, Kind};
 use offload_image::{Error, Result};
 
 use crate::format::Format;
@@ -12,7 +12,7 @@ use crate::image::Image;
 use crate::map::Opened;
 use crate::packs::Packs;
 use crate::place::{Packed, Place};
-use crate::reading::{sha256, Reading};
+use crate::reading::Reading;
 use crate::scan::{Member, Options, Problem, Sink, State};
 use crate::source::Source;
 use crate::{sweep, unpack};
@@ -241,28 +241,42 @@ impl<'s> Walker<'s> {
     /// Lists one bare image. Where its bytes are faulty it is listed all the same, by its label.
     pub fn image(&mut self, bytes: Bytes<'_>, place: &Place) -> Result<()> {
         let reading = Reading::of(bytes, place.kind, self.options.sha256, self.source)?;
-        self.list_reading(bytes, reading, place)
-    }
-
-    /// Lists one bare image of which the bytes were read.
-    pub fn list_reading(
-        &mut self,
-        bytes: Bytes<'_>,
-        reading: Reading,
-        place: &Place,
-    ) -> Result<()> {
-        let bytes = bytes.slice(0, reading.length, "image")?;
-        self.list(reading.kind, bytes, reading.content, reading.sha256, place);
-        reading.problem.map_or(Ok(()), Err)
+        self.list(reading, Some(bytes), place)
     }
 
     /// Lists an image whose bytes are not read.
     pub fn opaque(&mut self, kind: Kind, bytes: Bytes<'_>, place: &Place) {
-        let sha256 = self
-            .options
-            .sha256
-            .then(|| sha256(bytes.data(), self.source));
-        self.list(kind, bytes, None, sha256, place);
+        let reading = Reading::opaque(kind, bytes, self.options.sha256, self.source);
+        // There was nothing to find a fault in.
+        let _ = self.list(reading, Some(bytes), place);
+    }
+
+    /// Lists an image that was read, and gives what was wrong with it. The sink sees the bytes where
+    /// they are still there.
+    pub fn list(
+        &mut self,
+        reading: Reading,
+        bytes: Option<Bytes<'_>>,
+        place: &Place,
+    ) -> Result<()> {
+        let packed = place.packed;
+        let image = Image {
+            kind: reading.kind,
+            location: place.location(reading.start),
+            compression: packed.map_or(Compression::None, |packed| packed.compression),
+            size: packed
+                .and_then(|packed| packed.size)
+                .unwrap_or(reading.length),
+            unpacked_size: reading.length,
+            sha256: reading.sha256,
+            label: place.label.clone(),
+            content: reading.content,
+        };
+        let bytes = bytes.map(|bytes| bytes.slice(0, reading.length, "image"));
+        let bytes = bytes.transpose()?.map(|bytes| bytes.data());
+        self.tell(image, bytes);
+        self.source.forget(bytes.unwrap_or_default());
+        reading.problem.map_or(Ok(()), Err)
     }
 
     /// Lists an image by its label: it could not be unpacked, or nobody asked for that.
@@ -285,31 +299,6 @@ impl<'s> Walker<'s> {
             },
             None,
         );
-    }
-
-    fn list(
-        &mut self,
-        kind: Kind,
-        bytes: Bytes<'_>,
-        content: Option<Content>,
-        sha256: Option<[u8; 32]>,
-        place: &Place,
-    ) {
-        let packed = place.packed;
-        let image = Image {
-            kind,
-            location: place.location(bytes.base()),
-            compression: packed.map_or(Compression::None, |packed| packed.compression),
-            size: packed
-                .and_then(|packed| packed.size)
-                .unwrap_or_else(|| bytes.len()),
-            unpacked_size: bytes.len(),
-            sha256,
-            label: place.label.clone(),
-            content,
-        };
-        self.tell(image, Some(bytes.data()));
-        self.source.forget(bytes.data());
     }
 
     fn tell(&mut self, image: Image, bytes: Option<&[u8]>) {

@@ -138,9 +138,14 @@ pub struct ReadArgs {
 }
 
 impl ReadArgs {
-    /// Everything is read, and hashed where that is asked for.
-    pub fn contents(&self, sha256: bool) -> Options {
-        self.options(Unpack::Contents, sha256)
+    /// Everything is read and hashed.
+    pub fn contents(&self) -> Options {
+        self.options(Unpack::Contents, true)
+    }
+
+    /// As [`ReadArgs::contents`], and whoever reads sees the bytes of the images.
+    pub fn bytes(&self) -> Options {
+        self.options(Unpack::Bytes, true)
     }
 
     /// As much is read as `unpack` says.

@@ -24,7 +24,7 @@ pub fn run(args: &DiffArgs, out: &mut dyn Write, err: &mut dyn Write) -> Outcome
     for note in inputs.iter().flat_map(|inputs| &inputs.notes) {
         Failure::printed(writeln!(err, "offload: note: {}", clean(note)))?;
     }
-    let [old, new] = inputs.map(|inputs| inputs.read(&args.read.contents(true), |_, _| ()));
+    let [old, new] = inputs.map(|inputs| inputs.read(&args.read.contents(), |_, _| ()));
     let difference = Difference::between(placed(&args.old, &old), placed(&args.new, &new));
     Failure::printed(print::print(args.format, &difference, out))?;
     let files = old.iter().chain(&new);

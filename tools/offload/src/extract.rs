@@ -39,7 +39,7 @@ pub fn run(args: &ExtractArgs, out: &mut dyn Write, err: &mut dyn Write) -> Outc
     for note in &inputs.notes {
         Failure::printed(writeln!(err, "offload: note: {}", clean(note)))?;
     }
-    let files = inputs.read_paths(&args.read.contents(true), |path, image, bytes| {
+    let files = inputs.read_paths(&args.read.bytes(), |path, image, bytes| {
         if !asked_for(args, image) {
             return Fate::NotAskedFor;
         }

@@ -50,7 +50,7 @@ pub fn run(args: &VerifyArgs, out: &mut dyn Write, err: &mut dyn Write) -> Outco
         let inputs = args.files.iter().chain(&args.images);
         files::apart(output, inputs.map(PathBuf::as_path))?;
     }
-    let wanted = Wanted::read(&args.images, &args.read.contents(true))?;
+    let wanted = Wanted::read(&args.images, &args.read.contents())?;
     let policy = Policy::new(args.policy.as_deref(), &flags(args))?;
     if policy.is_empty() && wanted.is_empty() {
         return Err(Failure::usage(
@@ -106,7 +106,8 @@ fn read(args: &VerifyArgs, policy: &Policy, wanted: &Wanted, inputs: &Inputs) ->
     texts.dedup();
     let contents = policy.all_rules().any(|rules| rules.need_contents());
     let compared = !wanted.is_empty() || !args.origins.is_empty();
-    let unpack = match contents || compared {
+    let unpack = match contents {
+        _ if compared || !texts.is_empty() => Unpack::Bytes,
         true => Unpack::Contents,
         false => Unpack::Kinds,
     };

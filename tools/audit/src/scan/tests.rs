@@ -107,7 +107,11 @@ impl Sink for Kept {
 /// The unpacked bytes of every image; there must not be a problem.
 pub(super) fn contents(bytes: &[u8]) -> Vec<Vec<u8>> {
     let mut kept = Kept::default();
-    scan_into(bytes, None, &Options::default(), &mut kept);
+    let options = Options {
+        unpack: Unpack::Bytes,
+        ..Options::default()
+    };
+    scan_into(bytes, None, &options, &mut kept);
     kept.0.into_iter().map(|(_, bytes)| bytes).collect()
 }
 
@@ -177,6 +181,7 @@ fn no_more_is_unpacked_than_was_asked_for() {
         (Unpack::Labels, Kind::Cubin, false),
         (Unpack::Kinds, Kind::Ptx, false),
         (Unpack::Contents, Kind::Ptx, true),
+        (Unpack::Bytes, Kind::Ptx, true),
     ] {
         let options = Options {
             unpack,
@@ -184,6 +189,10 @@ fn no_more_is_unpacked_than_was_asked_for() {
         };
         let scanned = scan_with(&bytes, &options);
         assert_eq!(scanned.problems, []);
+        let mut kept = Kept::default();
+        scan_into(&bytes, None, &options, &mut kept);
+        assert_eq!(kept.0[0].1.is_empty(), !read);
+        assert_eq!(kept.0[1].1.is_empty(), unpack != Unpack::Bytes);
         let raw = &scanned.images[0];
         assert_eq!(raw.compression, Compression::None);
         assert_eq!((raw.content.is_some(), raw.sha256.is_some()), (read, read));
@@ -221,7 +230,7 @@ fn a_head_that_tells_nothing_is_not_believed() {
             unpacked_size: size as u64,
             payload: &payload,
         }]);
-        for unpack in [Unpack::Kinds, Unpack::Contents] {
+        for unpack in [Unpack::Kinds, Unpack::Contents, Unpack::Bytes] {
             let options = Options {
                 unpack,
                 sha256: false,

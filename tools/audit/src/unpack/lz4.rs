@@ -5,22 +5,22 @@ use offload_image::{Error, Result};
 
 /// A block has no header: only who packed it knows its size, so the buffer is made by that. A byte
 /// of LZ4 stands for at most 255, which bounds it by the input.
-pub(super) fn block(packed: Bytes<'_>, size: u64) -> Result<Vec<u8>> {
+pub(super) fn block(packed: Bytes<'_>, size: u64, out: &mut Vec<u8>) -> Result<()> {
     let wrong = |why: String| Error::malformed("LZ4 block", packed.base(), why);
     if size > packed.len().saturating_mul(255) {
         let length = packed.len();
         return Err(wrong(format!("{length} bytes cannot unpack to {size}")));
     }
     let size = usize::try_from(size).map_err(|error| wrong(error.to_string()))?;
-    let mut out = vec![0; size];
-    let found = lz4_flex::block::decompress_into(packed.data(), &mut out)
+    out.resize(size, 0);
+    let found = lz4_flex::block::decompress_into(packed.data(), out)
         .map_err(|error| wrong(error.to_string()))?;
     if found != size {
         return Err(wrong(format!(
             "it unpacks to {found} bytes, and not to {size} as told"
         )));
     }
-    Ok(out)
+    Ok(())
 }
 
 /// The first `wanted` bytes of what is unpacked. The crate unpacks blocks as a whole, and the first

@@ -25,6 +25,32 @@ fn what_is_packed_is_unpacked() {
 }
 
 #[test]
+fn a_buffer_is_used_again() {
+    let mut buffer = Vec::new();
+    for length in [10, 400_000, 0, 1000] {
+        let bytes = sample(length);
+        let lz4 = lz4_flex::block::compress(&bytes);
+        for (compression, packed) in [
+            (Compression::Zstd, zstd_frame(&bytes)),
+            (Compression::Lz4, lz4),
+        ] {
+            let packed = Bytes::new(&packed);
+            let limit = 1 << 20;
+            unpack_into(&mut buffer, compression, packed, length as u64, limit).unwrap();
+            assert_eq!(buffer, bytes);
+            // What is told of a fault is not up to what was in the buffer.
+            let told = length as u64 + 1;
+            let again = unpack_into(&mut buffer, compression, packed, told, limit);
+            assert_eq!(again.err(), unpack(compression, packed, told, limit).err());
+        }
+    }
+    let packed = zstd_frame(&sample(1000));
+    let error = unpack_into(&mut buffer, Compression::Zstd, Bytes::new(&packed), 10, 20);
+    let error = error.unwrap_err().to_string();
+    assert!(error.contains("11 bytes or more, and not to 10"), "{error}");
+}
+
+#[test]
 fn sizes_that_lie_and_limits() {
     let packed = zstd_frame(&sample(400_000));
     for (size, limit, says) in [

@@ -85,6 +85,8 @@ fn frame_in(
     context
         .set_parameter(DParameter::WindowLogMax(31))
         .map_err(failed)?;
+    let likely = packed.data().len().saturating_mul(RATIO).max(BLOCK);
+    out.reserve(likely.min(most.saturating_sub(out.len())));
     let mut input = InBuffer::around(packed.data());
     loop {
         let room = most.saturating_sub(out.len());
@@ -92,8 +94,7 @@ fn frame_in(
             return Ok(input.pos() as u64);
         }
         if out.len() == out.capacity() {
-            let likely = packed.data().len().saturating_mul(RATIO).max(BLOCK);
-            out.reserve_exact(room.min(likely.max(out.len())));
+            out.reserve(room.min(BLOCK));
         }
         let start = out.len();
         let mut output = OutBuffer::around_pos(out, start);

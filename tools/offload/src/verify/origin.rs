@@ -87,7 +87,7 @@ impl<'a> Origins<'a> {
     fn read(&self) -> Vec<Linked> {
         let origins: Vec<(&String, &String)> = pairs(&self.args.origins).collect();
         let paths: Vec<PathBuf> = origins.iter().map(|(_, path)| path.into()).collect();
-        let files = Inputs::list(&paths).read(&self.args.read.contents(true), identity);
+        let files = Inputs::list(&paths).read(&self.args.read.bytes(), identity);
         let target = |file: &File<Identity>| {
             let origin = origins
                 .iter()
