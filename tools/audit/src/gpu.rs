@@ -35,9 +35,9 @@ impl From<Stopped> for Error {
 
 /// Reads containers one after another with zeros between: `read` gives the length of the one at the
 /// start of the bytes it gets.
-pub(crate) fn in_a_row(
-    bytes: Bytes<'_>,
-    mut read: impl FnMut(Bytes<'_>) -> Result<u64>,
+pub(crate) fn in_a_row<'a>(
+    bytes: Bytes<'a>,
+    mut read: impl FnMut(Bytes<'a>) -> Result<u64>,
 ) -> StdResult<(), Stopped> {
     let mut at = 0;
     loop {

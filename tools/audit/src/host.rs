@@ -8,6 +8,7 @@ use offload_image::elf::{self, Elf, SHT_LLVM_OFFLOADING};
 use offload_image::offload_binary::OffloadBinary;
 use offload_image::{bundle, relocatable, Error, Result};
 
+use crate::batch::Batch;
 use crate::gpu::Stopped;
 use crate::packs::Packs;
 use crate::place::Place;
@@ -205,6 +206,7 @@ impl Walker<'_> {
         let before = self.told();
         self.policies.extend_from_slice(&host.policies);
         let mut claimed = Vec::new();
+        let mut batch = Batch::default();
         let mut budget = host.bytes.len();
         for section in &host.sections {
             let Some(reader) = section.reader else {
@@ -216,7 +218,7 @@ impl Walker<'_> {
             let walked = match budget.checked_sub(length) {
                 Some(rest) => {
                     budget = rest;
-                    self.section(section, reader, &host.packs, &here)
+                    self.section(section, reader, &host.packs, &here, &mut batch)
                 }
                 None => Err(Stopped {
                     at: 0,
@@ -230,11 +232,14 @@ impl Walker<'_> {
             match walked {
                 Ok(()) => claimed.push((section.bytes.base(), length)),
                 Err(Stopped { at, error }) => {
+                    // What stands before the fault is told before it.
+                    self.look_at(&mut batch);
                     claimed.push((section.bytes.base(), at));
                     self.problem(error, &here);
                 }
             }
         }
+        self.look_at(&mut batch);
         sweep::sweep(self, host, &inner, claimed);
         Seen::Host(if self.told() == before {
             host.hints.clone()
@@ -243,16 +248,17 @@ impl Walker<'_> {
         })
     }
 
-    fn section(
+    fn section<'a>(
         &mut self,
-        section: &Section<'_>,
+        section: &Section<'a>,
         reader: Reader,
         packs: &Packs,
         here: &Place,
+        batch: &mut Batch<'a>,
     ) -> std::result::Result<(), Stopped> {
         let bytes = section.bytes;
         match reader {
-            Reader::Fatbins => self.fatbins(bytes, here),
+            Reader::Fatbins => self.fatbins(bytes, here, batch),
             Reader::Bundles => self.bundles(bytes, here),
             Reader::OffloadBinaries => self.offload_binaries(bytes, packs, here),
             Reader::Target => {

@@ -3,14 +3,15 @@
 //! not.
 //!
 //! - [`scan::scan`] for bytes, [`files`] for paths and folders.
-//! - [`scan::Sink`] takes images one at a time with their unpacked bytes, so that a large library
-//!   needs no memory for all of them at once.
+//! - [`scan::Sink`] takes images one at a time, with their unpacked bytes for who asks, so that a large
+//!   library needs no memory for all of them at once.
 //! - [`limits::Limits`] bound what may be unpacked, and how deep.
 //!
 //! The formats of GPU code themselves are read by [`offload_image`]; here are the files around them
 //! and the decompressors. Content decides, never a name or a label.
 #![deny(unsafe_code)]
 
+mod batch;
 mod fatbins;
 pub mod files;
 mod format;

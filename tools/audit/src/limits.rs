@@ -2,7 +2,7 @@
 
 /// Bounds on what hostile input can cost. Beyond the input itself, the memory that the scan of one
 /// file takes is bounded by `max_unpacked` for each level of packing, of which there are at most
-/// `max_depth` (real files have two), and once more for the window of a zstd frame. Images of a fatbin
+/// `max_depth` (real files have two), and once more for the window of a zstd frame. Images of fatbins
 /// that are unpacked side by side are 64 MiB together, or one that is larger.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {

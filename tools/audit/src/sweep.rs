@@ -13,6 +13,7 @@ use offload_image::image::Content;
 use offload_image::offload_binary::{self, OffloadBinary, Packed};
 use offload_image::{ccob, ptx, Error, Result};
 
+use crate::batch::Batch;
 use crate::host::Host;
 use crate::place::Place;
 use crate::source::WINDOW;
@@ -239,7 +240,9 @@ fn may_be_fatbin(bytes: Bytes<'_>) -> bool {
 fn read_fatbin(walker: &mut Walker<'_>, bytes: Bytes<'_>, place: &Place) -> Option<u64> {
     match Fatbin::parse(bytes) {
         Ok(fatbin) => {
-            walker.fatbin(&fatbin, place);
+            let mut batch = Batch::default();
+            walker.fatbin(&fatbin, place, &mut batch);
+            walker.look_at(&mut batch);
             Some(fatbin.length)
         }
         // The driver goes by the first entries, whatever comes after them.

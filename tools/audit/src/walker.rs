@@ -6,6 +6,7 @@ use offload_image::elf::{self, Elf};
 use offload_image::image::{Compression, Kind};
 use offload_image::{Error, Result};
 
+use crate::batch::Batch;
 use crate::format::Format;
 use crate::host::Host;
 use crate::image::Image;
@@ -116,7 +117,12 @@ impl<'s> Walker<'s> {
         self.within_depth(bytes.base(), place)?;
         match Format::of(bytes) {
             Format::OffloadBinary => self.offload_binaries(bytes, &Packs::default(), place)?,
-            Format::Fatbin => self.fatbins(bytes, place)?,
+            Format::Fatbin => {
+                let mut batch = Batch::default();
+                let walked = self.fatbins(bytes, place, &mut batch);
+                self.look_at(&mut batch);
+                walked?;
+            }
             Format::Bundle | Format::Ccob => self.bundles(bytes, place)?,
             Format::Elf => match Elf::parse(bytes) {
                 Ok(elf) if elf.is_device() => {

@@ -244,6 +244,28 @@ fn a_head_that_tells_nothing_is_not_believed() {
     }
 }
 
+/// More than are looked at together, in fatbins of their own, large and small ones in turn.
+#[test]
+fn many_images_are_told_in_their_order() {
+    let image = |number: usize| {
+        let comment = format!("//{number}{}\n", "x".repeat(number % 7 * 100));
+        [comment.as_bytes(), data("tiny.ptx")].concat()
+    };
+    let images: Vec<Vec<u8>> = (0..1500).map(image).collect();
+    let fatbins = images.iter().map(|image| {
+        fatbin::write(&[fatbin::NewEntry {
+            kind: fatbin::EntryKind::Ptx,
+            sm: Sm::parse("sm_70").unwrap(),
+            version: PtxIsa { major: 7, minor: 0 },
+            compression: Compression::Zstd,
+            unpacked_size: image.len() as u64,
+            payload: &zstd_frame(image),
+        }])
+    });
+    let row = fatbins.collect::<Vec<_>>().concat();
+    assert!(contents(&row) == images, "another order");
+}
+
 #[test]
 fn padding_is_no_part_of_an_image() {
     let cubin: &[u8] = include_bytes!("../../../image/tests/data/sm_100f.new.cubin");

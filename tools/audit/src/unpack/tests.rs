@@ -156,4 +156,11 @@ fn what_is_larger_than_told_is_not_unpacked_to_tell_so() {
     let told = all(&packed, 10, 1000).unwrap_err().to_string();
     assert!(told.contains("11 bytes or more, and not to 10"), "{told}");
     assert_eq!(all(&packed, 200 << 17, 1 << 30).unwrap().len(), 200 << 17);
+    // Nor is there room for more.
+    for told in [10, 100 << 17, 200 << 17] {
+        let mut buffer = Vec::new();
+        let packed = Bytes::new(&packed);
+        let _ = unpack_into(&mut buffer, Compression::Zstd, packed, told, 1 << 30);
+        assert!(buffer.capacity() as u64 <= told + 1);
+    }
 }

@@ -31,6 +31,8 @@ pub(super) fn frames(
     allowed: u64,
     out: &mut Vec<u8>,
 ) -> Result<u64> {
+    // Into a buffer that was too small, zstd would unpack by way of its window.
+    out.reserve_exact(likely(packed).min(most(allowed)));
     let mut at = 0;
     loop {
         let rest = packed.tail(at);
@@ -77,7 +79,7 @@ fn frame_in(
 ) -> Result<u64> {
     let wrong = |why: &str| Error::malformed("zstd frame", packed.base(), why);
     let failed = |code| wrong(zstd_safe::get_error_name(code));
-    let most = usize::try_from(allowed.saturating_add(1)).unwrap_or(usize::MAX);
+    let most = most(allowed);
     context
         .reset(ResetDirective::SessionAndParameters)
         .map_err(failed)?;
@@ -85,8 +87,6 @@ fn frame_in(
     context
         .set_parameter(DParameter::WindowLogMax(31))
         .map_err(failed)?;
-    let likely = packed.data().len().saturating_mul(RATIO).max(BLOCK);
-    out.reserve(likely.min(most.saturating_sub(out.len())));
     let mut input = InBuffer::around(packed.data());
     loop {
         let room = most.saturating_sub(out.len());
@@ -94,7 +94,7 @@ fn frame_in(
             return Ok(input.pos() as u64);
         }
         if out.len() == out.capacity() {
-            out.reserve(room.min(BLOCK));
+            out.reserve_exact(room.min(likely(packed).max(out.len())));
         }
         let start = out.len();
         let mut output = OutBuffer::around_pos(out, start);
@@ -113,7 +113,16 @@ fn frame_in(
 /// The most that one block unpacks to.
 const BLOCK: usize = 128 << 10;
 /// What most images unpack to at most: one buffer does, and zstd needs no window beside it.
-const RATIO: usize = 16;
+const RATIO: usize = 32;
+
+fn likely(packed: Bytes<'_>) -> usize {
+    packed.data().len().saturating_mul(RATIO).max(BLOCK)
+}
+
+/// By one byte more than allowed, the caller knows.
+fn most(allowed: u64) -> usize {
+    usize::try_from(allowed.saturating_add(1)).unwrap_or(usize::MAX)
+}
 
 fn skippable(bytes: Bytes<'_>) -> Result<Option<u64>> {
     match bytes.data() {
