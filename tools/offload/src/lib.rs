@@ -34,7 +34,7 @@ mod table;
 mod verify;
 
 use std::ffi::OsString;
-use std::io::Write;
+use std::io::{BufWriter, Write};
 
 use clap::{CommandFactory, Parser};
 
@@ -53,7 +53,11 @@ pub fn run(
     out: &mut dyn Write,
     err: &mut dyn Write,
 ) -> u8 {
-    match dispatch(args, out, err) {
+    // By itself, standard output gives the system each line.
+    let mut out = BufWriter::new(out);
+    let done = dispatch(args, &mut out, err);
+    let printed = Failure::printed(out.flush());
+    match done.and_then(|code| printed.map(|()| code)) {
         Ok(code) => code,
         Err(failure) => {
             // Where even the error stream is closed there is nobody left to tell.

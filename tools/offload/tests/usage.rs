@@ -163,6 +163,31 @@ fn the_exit_code_is_the_same_where_nobody_reads() {
     assert_eq!(report["exceptions"][0]["reason"], "r");
 }
 
+/// Counts how often it is written to, and the lines.
+#[derive(Default)]
+struct Counted(usize, usize);
+
+impl std::io::Write for Counted {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0 += 1;
+        self.1 += bytes.iter().filter(|byte| **byte == b'\n').count();
+        Ok(bytes.len())
+    }
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+#[test]
+fn a_report_is_not_written_line_by_line() {
+    let room = Room::new();
+    let args = ["offload", "inspect", "--format=json", &room.file("h", HOST)];
+    let mut out = Counted::default();
+    offload_cli::run(args.map(Into::into), &mut out, &mut Gone);
+    let Counted(times, lines) = out;
+    assert!(lines > 100 && times < lines / 10, "{times} for {lines}");
+}
+
 #[cfg(unix)]
 #[test]
 fn names_of_files_cannot_speak_to_a_terminal() {
