@@ -1,0 +1,61 @@
+#!/usr/bin/env bash
+# run.sh: everything on remote workers that have nothing installed.
+#
+# A module (tests/remote/module) has all its tools out of archives, pinned, its C toolchain included. It is built and
+# tested by a remote-execution service on the loopback interface, whose workers have a shell, coreutils and the C
+# library; then again from an empty output base, and by this machine. Exit code: 0 all as expected, 1 not.
+# shellcheck source=../scripts/common.sh
+source "$(dirname "${BASH_SOURCE[0]}")/../scripts/common.sh"
+service=$repo/tests/remote/service.sh
+
+start_mirror
+cp -r "$repo/tests/remote/module" "$module"
+{
+  module_head "$url"
+  echo 'http_archive = use_repo_rule("@bazel_tools//tools/build_defs/repo:http.bzl", "http_archive")'
+  sed "s|{URLS}|$url|" "$folder/mirror/host_cc"
+  echo 'register_toolchains("@host_cc//:toolchain", "@offload_rust//:host_rust_toolchain")'
+} >"$module/MODULE.bazel"
+printf '%s\n' 'build --host_compilation_mode=fastbuild' 'build --incompatible_strict_action_env' \
+  'build --extra_toolchains=@offload_rust//:host_rust_toolchain' >"$module/.bazelrc"
+
+cleanup "$service" stop "$folder/service"
+"$service" start "$folder/service" || { echo "FAILED: the service starts"; exit 1; }
+cat "$folder/service/bazelrc" >>"$module/.bazelrc"
+# Outputs are compared below.
+echo 'build:remote --remote_download_outputs=all' >>"$module/.bazelrc"
+
+# processes KINDS BASE COMMAND ARGUMENT...: Bazel counts actions of these kinds alone; those that are its own, links and
+# the like, are called internal.
+processes() {
+  local kinds=$1
+  shift
+  bazel "$@" >"$folder/build" 2>&1 || { cat "$folder/build"; return 1; }
+  grep -E ' process(es)?: ' "$folder/build"
+  grep -E ' process(es)?: ' "$folder/build" | grep -qE "process(es)?: ([0-9]+ internal(, )?)?([0-9]+ ($kinds)(, )?)+\.$"
+}
+count() { sed -nE "s/.* process(es)?: .*\b([0-9]+) $1.*/\2/p" "$folder/build"; }
+tested() { grep -cE '^//.* PASSED in ' "$folder/build"; }
+
+expect "all tests pass, every action on a worker" processes "remote" one test --config=remote --output_groups=+offload //...
+cat "$folder/said"
+ran=$(count remote)
+expect "they are four" [ "$(tested)" = 4 ]
+mkdir "$folder/remote"
+expect "programs and images come back" cp -L "$module"/bazel-bin/{library.o,library.offload,program} "$folder/remote"
+expect "among their actions are those of the tools" [ "${ran:-0}" -gt 100 ]
+expect "an empty output base has all from the cache" processes "remote cache hit" two test --config=remote --output_groups=+offload //...
+cat "$folder/said"
+expect "as many as were run" [ "$(count 'remote cache hit')" = "$ran" ]
+
+# A program of the host in another mode; of the device, the same images.
+mapped=(--experimental_output_paths=strip --remote_download_outputs=all)
+expect "with paths that are mapped, it builds" bazel one build --config=remote "${mapped[@]}" //:library
+expect "and in another mode of the host the images and their pack are there already" \
+  processes "remote cache hit" one build --config=remote -c opt "${mapped[@]}" //:library
+
+expect "this machine builds it too" bazel local build --output_groups=+offload //:library //:program
+for file in "$folder"/remote/*; do
+  expect "${file##*/} is the same" cmp "$file" "$module/bazel-bin/${file##*/}"
+done
+exit "$failed"
