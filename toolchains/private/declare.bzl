@@ -34,6 +34,28 @@ def _target_flags(vendor):
             flags = flags + _by_feature(feature, lambda sign, f: "-Ctarget-feature=" + sign + f)
     return flags
 
+# buildifier: disable=unnamed-macro
+def declare_rust_src(library):
+    """Declares `rust_src`: the sources of what a GPU has of the standard library.
+
+    Args:
+      library: the folder with them.
+    """
+    native.filegroup(
+        name = "rust_src",
+        srcs = native.glob(
+            [library + "/" + sources for sources in [
+                "alloc/src/**",
+                "compiler-builtins/**",
+                "core/src/**",
+                "portable-simd/crates/**",
+                "stdarch/crates/core_arch/src/**",
+            ]],
+            allow_empty = True,
+            exclude = ["**/tests/**", "**/benches/**", "**/*.toml"],
+        ),
+    )
+
 def _declare_stdlib(vendor, triple, rustc, rustc_lib, rust_src):
     """The standard library of a vendor's GPUs, compiled from its sources."""
     device_stdlib(

@@ -7,26 +7,13 @@ Rust's server.
 load(":dist_names.bzl", "archives")
 
 _BUILD = """\
-load("{declare}", "declare_device_toolchains", "declare_host_rust_toolchain")
+load("{declare}", "declare_device_toolchains", "declare_host_rust_toolchain", "declare_rust_src")
 
 package(default_visibility = ["//visibility:public"])
 
 _RUSTLIB = "lib/rustlib/{triple}"
 
-filegroup(
-    name = "rust_src",
-    srcs = glob(
-        [
-            "lib/rustlib/src/rust/library/alloc/src/**",
-            "lib/rustlib/src/rust/library/compiler-builtins/**",
-            "lib/rustlib/src/rust/library/core/src/**",
-            "lib/rustlib/src/rust/library/portable-simd/crates/**",
-            "lib/rustlib/src/rust/library/stdarch/crates/core_arch/src/**",
-        ],
-        allow_empty = True,
-        exclude = ["**/tests/**", "**/benches/**", "**/*.toml"],
-    ),
-)
+declare_rust_src("lib/rustlib/src/rust/library")
 
 # What rustc loads, and the linkers that it may call.
 filegroup(

@@ -6,27 +6,14 @@ reads: an upgraded library changes the action keys.
 """
 
 _BUILD = """\
-load("{declare}", "declare_device_toolchains", "declare_host_rust_toolchain")
+load("{declare}", "declare_device_toolchains", "declare_host_rust_toolchain", "declare_rust_src")
 
 package(default_visibility = ["//visibility:public"])
 
 # The tools and LLVM's readers, and what actions depend on: for tests.
 exports_files(["fingerprint"] + glob(["bin/*"]))
 
-filegroup(
-    name = "rust_src",
-    srcs = glob(
-        [
-            "library/alloc/src/**",
-            "library/compiler-builtins/**",
-            "library/core/src/**",
-            "library/portable-simd/crates/**",
-            "library/stdarch/crates/core_arch/src/**",
-        ],
-        allow_empty = True,
-        exclude = ["**/tests/**", "**/benches/**", "**/*.toml"],
-    ),
-)
+declare_rust_src("library")
 
 filegroup(
     name = "host_std",
