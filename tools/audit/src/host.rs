@@ -6,7 +6,7 @@ use object::{FileKind, Object, ObjectSection};
 use offload_image::bytes::Bytes;
 use offload_image::elf::{self, Elf, SHT_LLVM_OFFLOADING};
 use offload_image::offload_binary::OffloadBinary;
-use offload_image::{bundle, relocatable, Error, Result};
+use offload_image::{bundle, policy_note, Error, Result};
 
 use crate::batch::Batch;
 use crate::gpu::Stopped;
@@ -104,7 +104,7 @@ impl<'a> Host<'a> {
             packs: Packs::read(elf),
             hints: hints::of_elf(elf),
             // Notes of others may be anything: what cannot be read says nothing.
-            policies: relocatable::noted_policies(elf).unwrap_or_default(),
+            policies: policy_note::noted_policies(elf).unwrap_or_default(),
         }
     }
 

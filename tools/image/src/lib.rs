@@ -30,6 +30,7 @@ pub mod msgpack;
 pub mod near;
 pub mod offload_binary;
 pub mod policy;
+pub mod policy_note;
 pub mod ptx;
 pub mod ptx_isa;
 mod ptx_tokens;

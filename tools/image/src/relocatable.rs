@@ -22,10 +22,10 @@
 
 use std::io::{self, Write};
 
-use crate::elf::{Elf, Note, SHT_LLVM_OFFLOADING, SHT_NOTE};
-use crate::error::Result;
+use crate::elf::{SHT_LLVM_OFFLOADING, SHT_NOTE};
 use crate::offload_binary::ALIGN;
 use crate::policy::PtxPolicy;
+use crate::policy_note::note;
 
 /// The section with the records.
 pub const RECORDS: &str = "offload_images";
@@ -37,10 +37,6 @@ pub const FAR_IMAGES: &str = ".lrodata.llvm.offloading";
 pub const FAR_FROM: u64 = 128 << 20;
 /// The section that says what the images were built under.
 const NOTE: &str = ".note.offload";
-/// The owner of our notes.
-pub const NOTE_OWNER: &[u8] = b"offload";
-/// The type of the note whose contents are the word of a PTX policy.
-pub const NT_PTX_POLICY: u32 = 1;
 /// The size of a record in bytes.
 pub const RECORD: u64 = 16;
 
@@ -272,41 +268,6 @@ fn sections<'a>(
     ]
 }
 
-/// A note: the sizes of owner and contents, both with their NUL, the type, and both padded to four bytes.
-fn note(policy: PtxPolicy) -> Vec<u8> {
-    let padded = |text: &[u8]| {
-        let mut text = text.to_vec();
-        text.resize(text.len() / 4 * 4 + 4, 0);
-        text
-    };
-    let (owner, word) = (NOTE_OWNER, policy.name().as_bytes());
-    let sizes = [owner.len() + 1, word.len() + 1].map(|size| size as u32);
-    let mut out = Vec::new();
-    for number in [sizes[0], sizes[1], NT_PTX_POLICY] {
-        out.extend_from_slice(&number.to_le_bytes());
-    }
-    out.extend_from_slice(&padded(owner));
-    out.extend_from_slice(&padded(word));
-    out
-}
-
-/// The policies in the notes of an object, or of a program that it was linked into: words, of which some may
-/// be unknown here.
-///
-/// # Errors
-/// Malformed notes.
-pub fn noted_policies(elf: &Elf<'_>) -> Result<Vec<String>> {
-    let notes = elf.notes()?;
-    let ours = notes
-        .iter()
-        .filter(|note| note.owner == NOTE_OWNER && note.kind == NT_PTX_POLICY);
-    let word = |note: &Note<'_>| {
-        let text = note.desc.data();
-        String::from_utf8_lossy(text.strip_suffix(&[0]).unwrap_or(text)).into_owned()
-    };
-    Ok(ours.map(word).collect())
-}
-
 fn file_header(machine: Machine, section_table: u64, sections: u16) -> Vec<u8> {
     let mut out = vec![0x7f, b'E', b'L', b'F', 2, 1, 1, OS_ABI_GNU];
     out.resize(16, 0);
@@ -346,6 +307,8 @@ fn align(length: u64) -> u64 {
 mod tests {
     use super::*;
     use crate::bytes::Bytes;
+    use crate::elf::Elf;
+    use crate::policy_note::noted_policies;
 
     #[test]
     fn a_record_for_each_binary() {
