@@ -23,6 +23,18 @@ def _parse_archs(label, archs):
         names.append(parsed.name)
     return names
 
+def _check_policies(owner, policy, images):
+    """Fails where a `select` gives the images another policy: theirs is resolved on the platform of each GPU."""
+    for image in images:
+        if image.policy != policy.ptx:
+            fail("""
+
+%s: `ptx` is "%s" for the image of %s, and "%s" for the target.
+  wanted: one policy
+  found:  a select() on what is not the same for the GPU's platform and the host's
+  mend:   let `ptx` select on a flag of your own; or take the select out
+""" % (display(owner), image.policy, image.arch, policy.ptx))
+
 def _device_images_impl(ctx):
     owner = Label(ctx.attr.owner)
     _parse_archs(owner, ctx.attr.archs)
@@ -30,10 +42,13 @@ def _device_images_impl(ctx):
     check_ptxas_flags(owner, ctx.attr.ptxas_flags)
     check_rustc_flags(owner, ctx.attr.rustc_flags)
     groups = [target[OutputGroupInfo] for target in ctx.attr.images]
+    policy = resolve_policy(ctx, owner)
+    images = depset(transitive = [target[DeviceImageInfo].images for target in ctx.attr.images])
+    _check_policies(owner, policy, images.to_list())
     return [
         DefaultInfo(files = depset(transitive = [group.images for group in groups])),
-        DeviceImageInfo(images = depset(transitive = [target[DeviceImageInfo].images for target in ctx.attr.images])),
-        resolve_policy(ctx, owner),
+        DeviceImageInfo(images = images),
+        policy,
         OutputGroupInfo(**{
             name: depset(transitive = [getattr(group, name) for group in groups])
             for name in ["ptx", "cubin", "elf", "images", "_validation"]

@@ -16,6 +16,7 @@ _RUSTC = {
     "-Ctarget-feature": ("the GPU", "name features in `archs`: gfx90a:xnack+"),
     "-o": ("where rustc writes", "the names of images follow from the target's"),
     "--out-dir": ("where rustc writes", "the names of images follow from the target's"),
+    "@": ("any of these", "write the flags here"),
 }
 
 _PTXAS = {
@@ -37,8 +38,12 @@ _PTXAS_SHORT = {
     "-optf": "--options-file",
 }
 
+def _codegen(option):
+    """The name of an option of `-C`; rustc takes it with `_` as well."""
+    return "-C" + option.partition("=")[0].replace("_", "-")
+
 def _rustc_words(flags):
-    """The flags, each with its name in one spelling: `-C x=y`, `-Cx=y` and `--codegen=x=y` are `-Cx`."""
+    """The flags, each with its name in one spelling: `-C x_z=y`, `-Cx-z=y` and `--codegen=x-z=y` are `-Cx-z`."""
     words = []
     taken = False
     for index, flag in enumerate(flags):
@@ -47,9 +52,14 @@ def _rustc_words(flags):
             continue
         if flag in ["-C", "--codegen"] and index + 1 < len(flags):
             taken = True
-            words.append((flag + " " + flags[index + 1], "-C" + flags[index + 1].partition("=")[0]))
-        elif flag.startswith("--codegen="):
-            words.append((flag, "-C" + flag.removeprefix("--codegen=").partition("=")[0]))
+            words.append((flag + " " + flags[index + 1], _codegen(flags[index + 1])))
+        elif flag.startswith(("-C", "--codegen=")):
+            words.append((flag, _codegen(flag.removeprefix("-C").removeprefix("--codegen="))))
+        elif flag.startswith("@"):
+            words.append((flag, "@"))
+        elif flag.startswith("-o"):
+            # What it takes may stand right behind it.
+            words.append((flag, "-o"))
         else:
             words.append((flag, flag.partition("=")[0]))
     return words
