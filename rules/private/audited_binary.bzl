@@ -5,7 +5,7 @@ load(":coverage.bzl", "COVERAGE_ATTRS", "required_archs")
 load(":labels.bzl", "display")
 load(":offload_cli.bzl", "OFFLOAD_CLI", "run_offload")
 load(":origins.bzl", "OriginsInfo", "origins_aspect")
-load(":policy.bzl", "POLICY_ATTRS", "check_admitted", "resolve_policy", "with_images")
+load(":policy.bzl", "POLICY_ATTRS", "attribute_origin", "check_admitted", "resolve_policy", "with_images")
 load(":ptx_ceiling.bzl", "CEILING_ATTRS", "ceiling_args")
 load(":sizes.bzl", "SIZE_ATTRS", "size_flags")
 
@@ -26,6 +26,8 @@ def _audited_binary_impl(ctx):
     report = ctx.actions.declare_file(ctx.label.name + ".verified.json")
     args = ctx.actions.args()
     args.add("--ptx=" + policy.ptx)
+    if policy.origin != attribute_origin(ctx, ctx.label):
+        args.add("--ptx-from=" + policy.origin)
     args.add_all(packed, format_each = "--require-images=%s")
     args.add_all(required_archs(ctx, ctx.label), format_each = "--require-arch=%s")
     args.add_all(ceiling_args(ctx, ctx.label))
@@ -51,11 +53,12 @@ def _audited_binary_impl(ctx):
         arguments = [args],
         message = "Verifying the linked program",
     )
-    binary = ctx.attr.binary[DefaultInfo]
     providers = [
         DefaultInfo(
             executable = executable,
-            runfiles = ctx.runfiles([executable]).merge(binary.default_runfiles),
+            runfiles = ctx.runfiles([executable] + ctx.files.data).merge_all(
+                [target[DefaultInfo].default_runfiles for target in [ctx.attr.binary] + ctx.attr.data],
+            ),
         ),
         ctx.attr.images[DeviceImageInfo],
         policy,
@@ -74,8 +77,9 @@ audited_binary = rule(
     doc = "A linked program, held against the policy of the images it was given.",
     executable = True,
     attrs = OFFLOAD_CLI | POLICY_ATTRS | CEILING_ATTRS | COVERAGE_ATTRS | SIZE_ATTRS | {
-        "audit_exceptions": attr.label_keyed_string_dict(doc = "Dependencies, of any depth, whose images may breach the policy, and why."),
+        "audit_exceptions": attr.label_keyed_string_dict(allow_files = True, doc = "Dependencies, of any depth, whose images may breach the policy, and why."),
         "binary": attr.label(mandatory = True, executable = True, cfg = "target", aspects = [origins_aspect], doc = "The program."),
+        "data": attr.label_list(allow_files = True, doc = "Files that the program reads when it runs; `args` may name them."),
         "images": attr.label(mandatory = True, providers = [DeviceImageInfo, PtxPolicyInfo], doc = "The `offload_library` that was linked into it."),
     },
     provides = [DeviceImageInfo, PtxPolicyInfo],

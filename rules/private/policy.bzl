@@ -129,6 +129,18 @@ POLICY_ATTRS = {
     "_ptx_floor": attr.label(default = _FLAG, providers = [BuildSettingInfo]),
 }
 
+def attribute_origin(ctx, label):
+    """The origin of a policy that a target has by its attribute.
+
+    Args:
+      ctx: the rule's context; its attributes include POLICY_ATTRS.
+      label: Label of the target to name in messages.
+
+    Returns:
+      a str, as in PtxPolicyInfo.
+    """
+    return "ptx = \"%s\" of %s" % (ctx.attr.ptx, display(label))
+
 def resolve_policy(ctx, label):
     """The policy of a target: the stricter of its attribute and the build's flag.
 
@@ -150,5 +162,4 @@ def resolve_policy(ctx, label):
   found:  ptx = "%s"
   mend:   set ptx = "embed" on this target, which is under whatever the flag says; or build it without the flag
 """ % (display(label), floor, by_flag, own))
-    by_attribute = "ptx = \"%s\" of %s" % (own, display(label))
-    return PtxPolicyInfo(ptx = policy, origin = by_attribute if policy == own else by_flag)
+    return PtxPolicyInfo(ptx = policy, origin = attribute_origin(ctx, label) if policy == own else by_flag)

@@ -92,6 +92,20 @@ fn ptx_in_the_data_of_a_library_is_found() {
     assert!(!said.contains(".rmeta"), "{said}");
 }
 
+/// The program itself lets PTX in: what mends it is told of the target that does not.
+#[test]
+fn the_policy_of_the_images_is_told_with_their_target() {
+    let target = "bound_by_images";
+    let from = "ptx = \"forbid\" of //tests/failures:forbid_packed";
+    let says = [
+        "//tests/failures:bound_by_images: ptx = \"forbid\" is breached by ",
+        &format!("wanted: no PTX, in no container, by {from}\n"),
+        &format!("mend:   change {from}, or remove"),
+    ];
+    let said = check(target, target, 1, &says);
+    assert!(!said.contains("set `ptx = \"embed\"`"), "{said}");
+}
+
 #[test]
 fn ptx_that_a_library_packs_is_found() {
     let target = "carries_ptx_packed";

@@ -40,7 +40,7 @@ pub enum Command {
     /// Tell which device images of two files or folders are not the same
     Diff(DiffArgs),
     /// Check files against a PTX policy and required architectures and kernels
-    Verify(VerifyArgs),
+    Verify(Box<VerifyArgs>),
     /// List the GPU architectures that are known
     Archs(ArchsArgs),
 }
@@ -206,6 +206,9 @@ pub struct VerifyArgs {
     /// What is allowed: forbid, embed or only
     #[arg(long)]
     pub ptx: Option<PtxPolicy>,
+    /// Who says so, where that is another than the build target that errors name
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+    pub ptx_from: Option<String>,
     /// An architecture that every container has to have an image for, with all of its kernels; may
     /// be given several times
     #[arg(long = "require-arch", value_name = "ARCH", value_parser = target)]

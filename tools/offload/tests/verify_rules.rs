@@ -51,6 +51,33 @@ fn forbidden_architectures_texts_and_sizes() {
     verify(&[]).says(2, &["nothing to verify"]);
 }
 
+/// What mends a breach is told of the place that the policy comes from.
+#[test]
+fn who_says_what_ptx_is_for() {
+    let room = Room::new();
+    let file = room.file("f", TINY_PTX);
+    let args = ["verify", "--label=//a:b", "--ptx=forbid"];
+    let own = run(&[&args[..], &[&file]].concat());
+    own.says(
+        1,
+        &[
+            "in no container\n",
+            "mend:   set `ptx = \"embed\"` on //a:b, or",
+        ],
+    );
+    for from in ["ptx = \"forbid\" of //c:d", "--//rules/settings:ptx=forbid"] {
+        let ran = run(&[&args[..], &[&format!("--ptx-from={from}"), &file]].concat());
+        ran.says(
+            1,
+            &[
+                &format!("wanted: no PTX, in no container, by {from}\n"),
+                &format!("mend:   change {from}, or remove"),
+            ],
+        );
+        assert!(!ran.err.contains("//a:b, or"), "{ran:#?}");
+    }
+}
+
 #[test]
 fn what_is_too_large_is_told_with_the_largest_images() {
     let room = Room::new();

@@ -22,6 +22,8 @@ pub struct Found<'a> {
     pub image: &'a Image,
     pub report: ImageReport,
     pub rules: &'a Rules,
+    /// Who says what PTX is for, where that is not `label`.
+    pub ptx_from: Option<&'a str>,
     /// What images of the same program were built under.
     pub beside: &'a [PtxPolicy],
     pub seen: &'a Seen,
@@ -125,10 +127,13 @@ impl Found<'_> {
             return Some(self.breach(
                 rule,
                 &format!("ptx = \"{policy}\" is breached by {}", self.path),
-                wanted.to_owned(),
+                match self.ptx_from {
+                    Some(from) => format!("{wanted}, by {}", clean(from)),
+                    None => wanted.to_owned(),
+                },
                 format!(
-                    "set `ptx = \"embed\"` on {}, or remove {}{}",
-                    named(self.label),
+                    "{}, or remove {}{}",
+                    self.otherwise(),
                     self.origin(),
                     self.without_it()
                 ),
@@ -255,6 +260,14 @@ impl Found<'_> {
             breach
         })
         .collect()
+    }
+
+    /// How another policy is set.
+    fn otherwise(&self) -> String {
+        match self.ptx_from {
+            Some(from) => format!("change {}", clean(from)),
+            None => format!("set `ptx = \"embed\"` on {}", named(self.label)),
+        }
     }
 
     /// Who brings the image, as far as its container tells.

@@ -268,6 +268,7 @@ fn found<'a>(
             report: ImageReport::new(image),
             image,
             rules,
+            ptx_from: args.ptx_from.as_deref(),
             beside: programs.policies(image),
             seen,
         })
