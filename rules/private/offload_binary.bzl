@@ -5,6 +5,7 @@ load(":audited_binary.bzl", "audited_binary")
 load(":device_cdylib.bzl", "declare_device_cdylib")
 load(":labels.bzl", "crate_name_of")
 load(":offload_library.bzl", "offload_library")
+load(":unused.bzl", "unused")
 
 def _root(label, srcs):
     """The root source of a crate, where nobody names it; `None` where a `select` stands."""
@@ -53,12 +54,13 @@ def offload_binary(
     """A program with device images, read again once it is linked.
 
     PTX that the policy forbids fails the build, wherever it came from: the program's own file is read, and
-    the shared libraries of the build that it loads.
+    the shared libraries that it loads or has among its runfiles.
 
     With `srcs` and `archs`, host and GPU share one source: the same crate is compiled for every architecture
     with `--cfg offload_device`, and for the host with `--cfg offload_host`. With `images` in place of
     `archs`, `srcs` are the host's alone. With `binary` in place of `srcs`, the program is one that another
-    rule links, such as a `cc_binary`, with the `offload_library` that `images` names among its `deps`.
+    rule links, such as a `cc_binary`, with the `offload_library` that `images` names among its `deps`. Attributes of
+    a pass that is made elsewhere are refused.
 
     Targets that it makes: `NAME`, the program; and of those that it is made of, `NAME.kernels`, the
     `device_cdylib`; `NAME.images`, the `offload_library`; `NAME.host`, the `rust_binary`.
@@ -107,11 +109,24 @@ def offload_binary(
         (one, value), (other, its) = one.items()[0], other.items()[0]
         if (value == None) == (its == None):
             fail("%s: wanted either `%s` or `%s`; found %s" % (label, one, other, "neither" if value == None else "both"))
-    if binary != None and (archs != None or deps or kwargs):
-        fail("%s: `binary` is linked already; found %s: set them on the binary, and name its offload_library in `images`" % (
-            label,
-            ", ".join(["`%s`" % key for key, value in (dict(archs = archs, deps = deps) | kwargs).items() if value]),
-        ))
+    error = unused(binary, images, dict(
+        compile_data = compile_data,
+        crate_features = crate_features,
+        crate_name = crate_name,
+        crate_root = crate_root,
+        deps = deps,
+        device_deps = device_deps,
+        device_proc_macro_deps = device_proc_macro_deps,
+        env = env,
+        kernels = kernels,
+        proc_macro_deps = proc_macro_deps,
+        ptx_archs = ptx_archs,
+        ptxas_flags = ptxas_flags,
+        rustc_env = rustc_env,
+        rustc_flags = rustc_flags,
+    ) | kwargs)
+    if error:
+        fail("%s: %s" % (label, error))
     common = dict(tags = tags, testonly = testonly)
     crate = common | ({} if srcs == None else dict(
         srcs = srcs,
@@ -165,6 +180,7 @@ def offload_binary(
         args = args,
         audit_exceptions = audit_exceptions,
         binary = binary,
+        data = data,
         images = images,
         max_image_size = max_image_size,
         max_ptx_isa = max_ptx_isa,
