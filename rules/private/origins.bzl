@@ -6,49 +6,58 @@ load("@rules_rust//rust:rust_common.bzl", "DepInfo")
 OriginsInfo = provider(
     doc = "What a program was linked from.",
     fields = {
-        "linked": "list of struct (label: Label, file: File): what is in the program's own file: archives, objects, crates.",
-        "loaded": "list of struct (label: Label, file: File): shared libraries, which are loaded with it.",
+        "linked": "list of struct (label: Label, file: File): what the linker was given: archives, objects, crates, libraries among the sources.",
+        "loaded": "list of struct (label: Label, file: File): shared libraries that the program may load.",
     },
 )
 
 def _of_linker_inputs(linker_inputs):
-    linked, loaded = [], []
+    """What is linked, and the owner of each shared library: of those that are archives too, the linker takes one."""
+    linked, owners = [], {}
     for linker_input in linker_inputs:
         for library in linker_input.libraries:
             archive = library.pic_static_library or library.static_library
-            if archive:
-                files = [archive]
-            elif library.dynamic_library:
-                files = []
-                loaded.append(struct(label = linker_input.owner, file = library.dynamic_library))
-            else:
-                files = library.pic_objects or library.objects
+            files = [archive] if archive else library.pic_objects or library.objects or []
             linked.extend([struct(label = linker_input.owner, file = file) for file in files])
+            if library.dynamic_library:
+                owners[library.dynamic_library] = struct(label = linker_input.owner, alone = not files)
 
         # Objects that are named in linker flags.
         linked.extend([struct(label = linker_input.owner, file = file) for file in linker_input.additional_inputs])
-    return linked, loaded
+    return linked, owners
+
+def _is_shared_library(file):
+    """Whether it is called so, a version behind the name or not."""
+    return file.extension == "so" or ".so." in file.basename
+
+def _loaded(target, owners):
+    """The shared libraries that a program may load: those that are there when it runs, and those that it has to."""
+    there = {file: None for file in target[DefaultInfo].default_runfiles.files.to_list() if _is_shared_library(file)}
+    there |= {file: None for file, owner in owners.items() if owner.alone}
+    if DepInfo in target:
+        # A Rust program links the archives, though both are there.
+        there = {file: None for file in there if file not in owners or owners[file].alone}
+    there.pop(target[DefaultInfo].files_to_run.executable, None)
+    return [struct(label = owners[file].label if file in owners else file.owner, file = file) for file in there]
 
 def _origins_aspect_impl(target, ctx):
     if DepInfo in target:
-        linked, loaded = _of_linker_inputs(target[DepInfo].transitive_noncrates.to_list())
+        linked, owners = _of_linker_inputs(target[DepInfo].transitive_noncrates.to_list())
         crates = target[DepInfo].transitive_crates.to_list()
         linked.extend([struct(label = crate.owner, file = crate.output) for crate in crates])
-        return [OriginsInfo(linked = linked, loaded = loaded)]
+        return [OriginsInfo(linked = linked, loaded = _loaded(target, owners))]
 
     # A C++ program does not tell its dependencies; its rule does.
     deps = [dep[CcInfo].linking_context.linker_inputs for dep in getattr(ctx.rule.attr, "deps", []) if CcInfo in dep]
-    linked, loaded = _of_linker_inputs(depset(transitive = deps, order = "topological").to_list())
+    linked, owners = _of_linker_inputs(depset(transitive = deps, order = "topological").to_list())
     for file in getattr(ctx.rule.files, "srcs", []):
-        if file.extension in ["a", "lo", "o"]:
+        if file.extension in ["a", "lo", "o"] or _is_shared_library(file):
             linked.append(struct(label = file.owner, file = file))
-        elif file.extension == "so":
-            loaded.append(struct(label = file.owner, file = file))
 
     # Its own sources, as they were compiled.
     objects = getattr(target[OutputGroupInfo], "compilation_outputs", depset()) if OutputGroupInfo in target else depset()
     linked.extend([struct(label = target.label, file = file) for file in objects.to_list()])
-    return [OriginsInfo(linked = linked, loaded = loaded)]
+    return [OriginsInfo(linked = linked, loaded = _loaded(target, owners))]
 
 origins_aspect = aspect(
     implementation = _origins_aspect_impl,

@@ -1,20 +1,21 @@
 """`plant`: one piece of device code, hidden in a program in one way; as PTX, which is refused, and as a cubin."""
 
 load("@bazel_skylib//rules:run_binary.bzl", "run_binary")
-load("@rules_cc//cc:defs.bzl", "cc_binary", "cc_import", "cc_library")
+load("@rules_cc//cc:defs.bzl", "cc_binary", "cc_import", "cc_library", "cc_shared_library")
 load("@rules_rust//rust:defs.bzl", "rust_library")
 load("//rules:defs.bzl", "offload_binary")
 load("//tests/failures:failed_action.bzl", "failed_action")
 
 _IMAGES = ":images"
 
-def _program(name, srcs, deps = []):
+def _program(name, srcs, deps = [], **kwargs):
     cc_binary(
         name = name + ".host",
         testonly = True,
         srcs = srcs,
         tags = ["manual"],
         deps = deps + [_IMAGES],
+        **kwargs
     )
     return ":%s.host" % name
 
@@ -77,7 +78,7 @@ def _object(name, source):
 def _own(name, source):
     return dict(binary = _program(name, ["host.c", source])), name + ".host"
 
-def _loaded(name, source):
+def _shared_library(name, source):
     library = "lib%s.so" % name.replace(".", "_")
     cc_binary(
         name = library,
@@ -86,13 +87,41 @@ def _loaded(name, source):
         linkshared = True,
         tags = ["manual"],
     )
+    return library
+
+def _loaded(name, source):
     cc_import(
         name = name + ".import",
         testonly = True,
-        shared_library = ":" + library,
+        shared_library = ":" + _shared_library(name, source),
         tags = ["manual"],
     )
     return dict(binary = _program(name, ["host.c"], [":%s.import" % name])), name + ".import"
+
+def _loaded_source(name, source):
+    library = _shared_library(name, source)
+    return dict(binary = _program(name, ["host.c", ":" + library])), library
+
+def _loaded_data(name, source):
+    """What a program opens by itself."""
+    library = _shared_library(name, source)
+    return dict(binary = _program(name, ["host.c"], data = [":" + library])), library
+
+def _dynamic(name, source):
+    """A library of which the linker has the choice of an archive, and takes the other."""
+    library = _library(name, source, alwayslink = False)
+    return dict(binary = _program(name, ["host.c"], [library], linkstatic = False)), name + ".cc"
+
+def _cc_shared(name, source):
+    library = _library(name, source)
+    cc_shared_library(
+        name = name + ".shared",
+        testonly = True,
+        tags = ["manual"],
+        deps = [library],
+    )
+    program = _program(name, ["host.c"], [library], dynamic_deps = [":%s.shared" % name])
+    return dict(binary = program), name + ".cc"
 
 def _of_crate(name, source):
     return dict(
@@ -124,9 +153,13 @@ _ROUTES = {
     "archive": _archive,
     "below": _below,
     "below_crate": _below_crate,
+    "cc_shared": _cc_shared,
     "crate": _of_crate,
+    "dynamic": _dynamic,
     "library_of_crate": _library_of_crate,
     "loaded": _loaded,
+    "loaded_data": _loaded_data,
+    "loaded_source": _loaded_source,
     "member": _member,
     "object": _object,
     "own": _own,

@@ -1,6 +1,8 @@
 //! PTX that is hidden in a program is refused, however it got there, with the target that brings it; the same
 //! program with a cubin in the same place builds.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use serde_json::Value;
 
 /// Each plant, and the target that brings it; `None` where it is the program's own source.
@@ -18,6 +20,11 @@ fn plants() -> Vec<(String, Option<String>)> {
     plants
 }
 
+/// What a file is known by: Bazel has some shared libraries under two paths.
+fn file_name(path: &str) -> &str {
+    path.rsplit('/').next().unwrap()
+}
+
 #[test]
 fn ptx_is_refused_with_its_origin() {
     for (name, origin) in plants() {
@@ -26,8 +33,11 @@ fn ptx_is_refused_with_its_origin() {
         let said = text
             .strip_prefix(&head)
             .unwrap_or_else(|| panic!("wanted {head}found {text}"));
-        let breaches = said.matches("ptx = \"forbid\" is breached by ").count();
-        assert_eq!(breaches, 1, "{said}");
+        let breached = said
+            .lines()
+            .filter_map(|line| Some(line.split_once("ptx = \"forbid\" is breached by ")?.1));
+        let breached: BTreeSet<&str> = breached.map(file_name).collect();
+        assert_eq!(breached.len(), 1, "{said}");
         let found = said.lines().find(|line| line.contains("found:  ")).unwrap();
         assert!(
             found.contains("ptx for sm_70, PTX ISA 7.0, "),
@@ -61,9 +71,13 @@ fn a_cubin_in_the_same_place_is_fine() {
         let report = reports.iter().find(verified).unwrap();
         let report: Value = serde_json::from_slice(&std::fs::read(report).unwrap()).unwrap();
         let files = report["files"].as_array().unwrap();
+        let files: BTreeMap<&str, &Value> = files
+            .iter()
+            .map(|file| (file_name(file["path"].as_str().unwrap()), file))
+            .collect();
         let sum = |key: &str| {
             files
-                .iter()
+                .values()
                 .map(|file| file[key].as_u64().unwrap())
                 .sum::<u64>()
         };
