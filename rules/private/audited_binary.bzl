@@ -9,11 +9,25 @@ load(":policy.bzl", "POLICY_ATTRS", "attribute_origin", "check_admitted", "resol
 load(":ptx_ceiling.bzl", "CEILING_ATTRS", "ceiling_args")
 load(":sizes.bzl", "SIZE_ATTRS", "size_flags")
 
+def _packed(ctx):
+    """The images as they were packed; fails where nobody did."""
+    images = ctx.attr.images
+    packed = getattr(images[OutputGroupInfo], "offload", None)
+    if not packed:
+        fail("""
+
+%s: in `images`: %s has images that are not packed.
+  wanted: the `offload_library` that was linked into the program
+  found:  a target with images alone
+  mend:   name the offload_library, or make one: offload_library(name = "images", images = ["%s"])
+""" % (display(ctx.label), display(images.label), display(images.label)))
+    return packed
+
 def _audited_binary_impl(ctx):
     policy = resolve_policy(ctx, ctx.label)
     check_admitted(ctx.label, policy, [ctx.attr.images])
     policy = with_images(ctx.label, policy, ctx.attr.images)
-    packed = ctx.attr.images[OutputGroupInfo].offload
+    packed = _packed(ctx)
     executable = ctx.actions.declare_file(ctx.label.name)
     ctx.actions.symlink(
         output = executable,

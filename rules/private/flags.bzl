@@ -16,7 +16,7 @@ _RUSTC = {
     "-Ctarget-feature": ("the GPU", "name features in `archs`: gfx90a:xnack+"),
     "-o": ("where rustc writes", "the names of images follow from the target's"),
     "--out-dir": ("where rustc writes", "the names of images follow from the target's"),
-    "@": ("any of these", "write the flags here"),
+    "@": ("what rustc is told", "write the flags here"),
 }
 
 _PTXAS = {
@@ -24,7 +24,7 @@ _PTXAS = {
     "--gpu-name": ("the GPU", "name it in `archs`"),
     "--input-as-string": ("the PTX", "it is the crate's"),
     "--machine": ("the address size", "it is 64 bits"),
-    "--options-file": ("any of these", "write the options here"),
+    "--options-file": ("what ptxas is told", "write the options here"),
     "--output-file": ("where ptxas writes", "the names of images follow from the target's"),
 }
 

@@ -3,7 +3,7 @@
 load("@rules_rust//rust:defs.bzl", "rust_binary")
 load(":audited_binary.bzl", "audited_binary")
 load(":device_cdylib.bzl", "declare_device_cdylib")
-load(":labels.bzl", "crate_name_of")
+load(":labels.bzl", "crate_name_of", "display")
 load(":offload_library.bzl", "offload_library")
 load(":unused.bzl", "unused")
 
@@ -104,7 +104,7 @@ def offload_binary(
       target_compatible_with: constraints of the host platforms that the program is for.
       **kwargs: what else a `rust_binary` takes.
     """
-    label = native.package_relative_label(name)
+    label = display(native.package_relative_label(name))
     for one, other in [({"srcs": srcs}, {"binary": binary}), ({"archs": archs}, {"images": images})]:
         (one, value), (other, its) = one.items()[0], other.items()[0]
         if (value == None) == (its == None):
