@@ -5,7 +5,7 @@ load("//toolchains:archs.bzl", "parse_arch")
 load(":check.bzl", "check_image")
 load(":labels.bzl", "display")
 load(":offload_cli.bzl", "OFFLOAD_CLI")
-load(":policy.bzl", "POLICY_ATTRS", "admits", "resolve_policy")
+load(":policy.bzl", "POLICY_ATTRS", "admits", "attribute_origin", "resolve_policy")
 load(":ptx_ceiling.bzl", "CEILING_ATTRS")
 
 _VENDORS = {"cubin": "nvidia", "gfx": "amd", "ptx": "nvidia"}
@@ -24,13 +24,21 @@ def _device_image_impl(ctx):
         ))
     policy = resolve_policy(ctx, label)
     if not admits(policy.ptx, kind):
+        by_itself = policy.origin == attribute_origin(ctx, label)
         fail("""
 
 %s: %s lets no %s image in.
   wanted: an image of another kind
   found:  kind = "%s"
-  mend:   have it compiled to a %s; or set ptx = "embed" on this target and on those that embed it
-""" % (display(label), policy.origin, kind, kind, "cubin" if kind == "ptx" else "ptx"))
+  mend:   have it compiled to a %s; or %s
+""" % (
+            display(label),
+            policy.origin,
+            kind,
+            kind,
+            "cubin" if kind == "ptx" else "ptx",
+            "set ptx = \"embed\" on this target and on those that embed it" if by_itself else "build it without the flag",
+        ))
     image = check_image(ctx, label, policy.ptx, kind, parsed.name, ctx.attr.kernels, ctx.file.src)
     files = depset([image.file])
     return [

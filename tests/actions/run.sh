@@ -3,7 +3,8 @@
 #
 # The tools are built once, for the execution platform, whatever the flags of rules/settings say and however many
 # GPU architectures there are; the actions that a flag is about do change. Device images do not depend on the host's
-# compilation mode. Our actions name nothing of the machine, and ask for nothing that a remote worker lacks.
+# compilation mode. Our actions name nothing of the machine, and ask for nothing that a remote worker lacks. Programs are
+# verified by every build but one that asks for no validations.
 # Exit code: 0 all as expected, 1 not.
 # shellcheck source=../scripts/common.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../scripts/common.sh"
@@ -52,4 +53,9 @@ expect "no action names a path of this machine" lacks "[ '=,:]/[a-z]+/"
 expect "no action has a variable of the machine's" lacks '^  Environment: \[(.*, )?(PATH|HOME|USER|TMPDIR|LD_LIBRARY_PATH|CUDA_HOME|ROCM_PATH)='
 expect "no action asks for more than a worker has" lacks '^  ExecutionInfo: .*(requires-network|no-sandbox|no-remote|no-cache|local)'
 expect "paths of configurations may be mapped" has '^  ExecutionInfo: .*supports-path-mapping'
+
+# Whether a program may have what it has is asked of every build but one that asks for no validations.
+planted=//tests/plants:bare_rodata.ptx
+expect "a program with PTX fails the build" fails_and_says "breached by" ./bazelw build --noshow_progress "$planted"
+expect "--norun_validations builds it" ./bazelw build --noshow_progress --norun_validations "$planted"
 exit "$failed"

@@ -39,6 +39,8 @@ def _verify_test_impl(ctx):
     env = analysistest.begin(ctx)
     verify = the_action(env, "OffloadVerify")
     has(env, verify, "--ptx=" + ctx.attr.policy, "--label=" + ctx.attr.label)
+    told = [arg for arg in verify.argv if arg.startswith("--ptx-from=")]
+    asserts.equals(env, ["--ptx-from=" + ctx.attr.policy_from] if ctx.attr.policy_from else [], told)
 
     # What was packed has to be in it.
     wanted = [arg.removeprefix("--require-images=") for arg in verify.argv if arg.startswith("--require-images=")]
@@ -57,12 +59,18 @@ def _verify_test_impl(ctx):
     )
     return analysistest.end(env)
 
-verify_test = analysistest.make(
+_VERIFY_ATTRS = {
+    "label": attr.string(),
+    "policy": attr.string(),
+    "policy_from": attr.string(doc = "Who says so, where that is not the target."),
+}
+
+verify_test = analysistest.make(_verify_test_impl, attrs = _VERIFY_ATTRS)
+
+verify_under_forbid_test = analysistest.make(
     _verify_test_impl,
-    attrs = {
-        "label": attr.string(),
-        "policy": attr.string(),
-    },
+    attrs = _VERIFY_ATTRS,
+    config_settings = {str(Label("//rules/settings:ptx")): "forbid"},
 )
 
 def _required_test_impl(ctx):

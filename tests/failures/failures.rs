@@ -164,6 +164,50 @@ fn a_required_architecture_is_missing() {
 }
 
 #[test]
+fn ptx_is_too_new() {
+    let isa = "wanted: PTX ISA 6.9 at most\n";
+    let driver = "wanted: PTX ISA 6.5 at most, which driver 440 compiles\n";
+    for (report, target, wanted, mend) in [
+        ("image_too_new", "image_too_new", isa, "raise max_ptx_isa"),
+        (
+            "image_too_new_for_driver",
+            "image_too_new_for_driver",
+            driver,
+            "raise min_driver",
+        ),
+        (
+            "crate_too_new.sm_80",
+            "crate_too_new",
+            isa,
+            "raise max_ptx_isa",
+        ),
+        (
+            "library_too_new",
+            "library_too_new",
+            driver,
+            "raise min_driver",
+        ),
+        (
+            "program_too_new",
+            "program_too_new",
+            isa,
+            "raise max_ptx_isa",
+        ),
+    ] {
+        let says = [
+            &format!("//tests/failures:{target}: "),
+            "too new\n",
+            wanted,
+            "PTX ISA 7.0",
+            ", for driver 450 or newer",
+            mend,
+        ];
+        check(report, report, 1, &says);
+    }
+    check("image_old_enough", "image_old_enough", 0, &[]);
+}
+
+#[test]
 fn images_are_too_large() {
     let check_size = |target: &str, says: &[&str]| {
         let named = format!("//tests/failures:{target}: ");
