@@ -50,7 +50,8 @@ def _origins_aspect_impl(target, ctx):
     # A C++ program does not tell its dependencies; its rule does.
     deps = [dep[CcInfo].linking_context.linker_inputs for dep in getattr(ctx.rule.attr, "deps", []) if CcInfo in dep]
     linked, owners = _of_linker_inputs(depset(transitive = deps, order = "topological").to_list())
-    for file in getattr(ctx.rule.files, "srcs", []):
+    given = getattr(ctx.rule.files, "srcs", []) + getattr(ctx.rule.files, "additional_linker_inputs", [])
+    for file in given:
         if file.extension in ["a", "lo", "o"] or _is_shared_library(file):
             linked.append(struct(label = file.owner, file = file))
 

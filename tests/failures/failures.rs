@@ -92,6 +92,19 @@ fn ptx_in_the_data_of_a_library_is_found() {
     assert!(!said.contains(".rmeta"), "{said}");
 }
 
+#[test]
+fn a_program_lacks_its_images() {
+    let target = "without_images";
+    let says = [
+        "//tests/failures:without_images: an image of bazel-out/",
+        "forbid_packed.offload is not in bazel-out/",
+        "wanted: cubin for sm_80, ",
+        "found:  0 images, and not this one",
+        "mend:   have the offload_library that packs it among the `deps` of the program; ",
+    ];
+    check(target, target, 1, &says);
+}
+
 /// The program itself lets PTX in: what mends it is told of the target that does not.
 #[test]
 fn the_policy_of_the_images_is_told_with_their_target() {

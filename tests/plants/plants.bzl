@@ -65,7 +65,7 @@ def _below(name, source):
     )
     return dict(binary = _program(name, ["host.c"], [":%s.around" % name])), name + ".cc"
 
-def _object(name, source):
+def _object_of(name, source):
     native.filegroup(
         name = name + ".object",
         testonly = True,
@@ -73,7 +73,20 @@ def _object(name, source):
         output_group = "compilation_outputs",
         tags = ["manual"],
     )
-    return dict(binary = _program(name, ["host.c", ":%s.object" % name])), name + ".cc"
+    return ":%s.object" % name
+
+def _object(name, source):
+    return dict(binary = _program(name, ["host.c", _object_of(name, source)])), name + ".cc"
+
+def _linker_input(name, source):
+    object = _object_of(name, source)
+    program = _program(
+        name,
+        ["host.c"],
+        additional_linker_inputs = [object],
+        linkopts = ["$(execpath %s)" % object],
+    )
+    return dict(binary = program), name + ".cc"
 
 def _own(name, source):
     return dict(binary = _program(name, ["host.c", source])), name + ".host"
@@ -157,6 +170,7 @@ _ROUTES = {
     "crate": _of_crate,
     "dynamic": _dynamic,
     "library_of_crate": _library_of_crate,
+    "linker_input": _linker_input,
     "loaded": _loaded,
     "loaded_data": _loaded_data,
     "loaded_source": _loaded_source,

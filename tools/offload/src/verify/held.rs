@@ -66,8 +66,10 @@ impl Wanted {
                         what: format!("{}an image of {from} is not in {named}", prefix(label)),
                         wanted: format!("{kind} for {arch}, {size} bytes, sha256 {}", hex(&sha256)),
                         found: format!("{} images, and not this one", there.len()),
-                        mend: "link the object that `offload link` made of it, whole: with \
-                               `alwayslink`, and without a linker script that drops its sections"
+                        mend: "have the offload_library that packs it among the `deps` of the \
+                               program; by hand, link the object that `offload link` made of it, \
+                               whole (`alwayslink`), and without a linker script that drops its \
+                               sections"
                             .to_owned(),
                     },
                 });
