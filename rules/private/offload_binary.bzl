@@ -95,7 +95,7 @@ def offload_binary(
       rustc_flags: more flags for rustc, of both passes.
       rustc_env: environment for rustc, of both passes.
       compile_data: files that the sources include, of both passes.
-      data: files that the program reads when it runs.
+      data: files that the program reads when it runs; shared libraries among them are verified with it.
       env: the program's environment under `bazel run`.
       args: the program's arguments under `bazel run`.
       tags: as for every rule.

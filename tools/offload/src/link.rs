@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use offload_audit::files::Opened;
 use offload_image::bytes::Bytes;
+use offload_image::fatbin::{EntryKind, Fatbin};
 use offload_image::image::{Content, Kind};
 use offload_image::offload_binary::{image_kind, Entry, OffloadBinary};
 use offload_image::policy::PtxPolicy;
@@ -33,7 +34,7 @@ pub fn run(args: &LinkArgs, err: &mut dyn Write) -> Outcome {
             )));
         }
         let entries = binaries.iter().flat_map(|binary| &binary.entries);
-        parts.extend(entries.filter_map(|entry| part(path, entry)));
+        parts.extend(entries.flat_map(|entry| parts_of(path, entry)));
     }
     let texts: Vec<String> = mixed::complaints(&args.label, &parts)
         .iter()
@@ -93,19 +94,39 @@ fn warning(args: &LinkArgs, size: u64) -> Complaint {
     }
 }
 
-fn part(path: &Path, entry: &Entry<'_>) -> Option<Part> {
-    let kind = Content::parse(entry.image?).map(|content| content.kind());
-    Some(Part {
+/// The images of an entry: a fatbin has several.
+fn parts_of(path: &Path, entry: &Entry<'_>) -> Vec<Part> {
+    let Some(image) = entry.image else {
+        return Vec::new();
+    };
+    let part = |kind, arch| Part {
         from: path.display().to_string(),
-        // What cannot be read is what its pack says.
-        kind: kind.unwrap_or(match entry.image_kind {
-            image_kind::PTX => Kind::Ptx,
-            image_kind::CUBIN => Kind::Cubin,
-            other => Kind::Unknown(other),
-        }),
-        arch: entry.get("arch").unwrap_or("?").to_owned(),
+        kind,
+        arch,
         policy: entry.get(PtxPolicy::KEY).and_then(|p| p.parse().ok()),
-    })
+    };
+    if let Ok(fatbin) = Fatbin::parse(image) {
+        let entries = fatbin.entries.iter();
+        return entries
+            .map(|entry| part(kind_of(entry.kind), entry.sm.to_string()))
+            .collect();
+    }
+    let kind = Content::parse(image).map(|content| content.kind());
+    // What cannot be read is what its pack says.
+    let kind = kind.unwrap_or(match entry.image_kind {
+        image_kind::PTX => Kind::Ptx,
+        image_kind::CUBIN => Kind::Cubin,
+        other => Kind::Unknown(other),
+    });
+    vec![part(kind, entry.get("arch").unwrap_or("?").to_owned())]
+}
+
+fn kind_of(kind: EntryKind) -> Kind {
+    match kind {
+        EntryKind::Ptx => Kind::Ptx,
+        EntryKind::Cubin => Kind::Cubin,
+        EntryKind::Other(number) => Kind::Unknown(number),
+    }
 }
 
 fn without_policy(parts: &[Part]) -> Vec<&str> {

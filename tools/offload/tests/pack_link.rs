@@ -2,6 +2,9 @@
 
 mod common;
 use common::*;
+use offload_image::fatbin::{self, EntryKind, NewEntry};
+use offload_image::offload_binary::{self, image_kind, offload_kind, NewImage};
+use offload_image::target::Sm;
 
 #[test]
 fn packed_images_are_sorted_and_the_same_each_time() {
@@ -282,6 +285,32 @@ fn what_forbids_ptx_is_not_linked_with_any() {
         &["llvm.offload has images that were packed without a policy"],
     );
     link(&[&forbid, &foreign]).says(1, &["built under no policy"]);
+    // What is in a fatbin counts by itself.
+    let in_fatbin = |name: &str, entry| {
+        let bytes = offload_binary::write(&[NewImage {
+            image_kind: image_kind::FATBIN,
+            offload_kind: offload_kind::CUDA,
+            strings: vec![("arch", "sm_90")],
+            data: &fatbin::write(&[entry]),
+        }]);
+        room.file(name, &bytes)
+    };
+    let cubin = entry(90, Suffix::Plain, SM_90);
+    let ptx = in_fatbin(
+        "ptx",
+        NewEntry {
+            kind: EntryKind::Ptx,
+            sm: Sm {
+                number: 70,
+                ..cubin.sm
+            },
+            payload: TINY_PTX,
+            ..cubin
+        },
+    );
+    let cubin = in_fatbin("cubin", cubin);
+    link(&[&forbid, &ptx]).says(1, &["found:  ptx for sm_70 in", "built under no policy"]);
+    link(&[&forbid, &cubin]).says(0, &["cubin has images that were packed without a policy"]);
 }
 
 /// `--image` of an image that was checked for a target with this policy.
