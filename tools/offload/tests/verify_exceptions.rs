@@ -175,6 +175,28 @@ fn images_are_told_with_the_target_they_came_from() {
     ran.says(1, &["p.ptx", "exception for"]);
 }
 
+/// Two targets bring the same, and one of them may.
+#[test]
+fn none_hides_behind_another_with_the_same_image() {
+    let room = Room::new();
+    let program = room.file("program", &[RAW_FATBIN, RAW_FATBIN].concat());
+    let once = room.file("once", RAW_FATBIN);
+    let (one, other) = (room.file("one", RAW_FATBIN), room.file("other", RAW_FATBIN));
+    let verify = |program: &str, more: &[&str]| {
+        let args = ["verify", "--ptx=forbid", program];
+        let origins = ["--origin", "//:one", &*one, "--origin", "//:other", &other];
+        run(&[&args[..], &origins, more].concat())
+    };
+    let may = ["--allow", "//:one", "it may"];
+    let both = ["--allow", "//:one", "it may", "--allow", "//:other", "too"];
+    let ran = verify(&program, &may);
+    ran.says(1, &["; from //:other (other)"]);
+    assert!(!ran.err.contains("; from //:one"), "{}", ran.err);
+    verify(&program, &both).says(0, &["(//:one): it may", "(//:other): too"]);
+    // Only one of them was linked.
+    verify(&once, &may).says(0, &["(//:one): it may"]);
+}
+
 /// What a container lacks is its target's, where all images of it are.
 #[test]
 fn a_container_of_one_target_may_lack_an_architecture() {

@@ -101,16 +101,23 @@ impl<'a> Origins<'a> {
         files.into_iter().filter_map(with_target).collect()
     }
 
-    /// The first that has the image.
-    pub fn of(&self, image: &Found<'_>) -> Source {
+    /// Where the image comes from that is the `turn`th of its bytes in a file, from 0. Each target that has
+    /// it may have brought any of these, so they are told in turn: none hides behind another that has the same.
+    pub fn of(&self, image: &Found<'_>, turn: usize) -> Source {
         let files = self.files();
         if files.is_empty() || image.seen.identity.is_none() {
             return Source::Unknown;
         }
-        let mut having = files.iter().filter_map(|file| file.having(&[image]));
-        having
-            .next()
-            .map_or(Source::None, |(_, origin)| Source::Target(origin))
+        let mut targets: Vec<Origin> = Vec::new();
+        for (_, origin) in files.iter().filter_map(|file| file.having(&[image])) {
+            if targets.iter().all(|known| known.target != origin.target) {
+                targets.push(origin);
+            }
+            if targets.len() > turn {
+                break;
+            }
+        }
+        targets.pop().map_or(Source::None, Source::Target)
     }
 
     /// The one that has all images of a container, and the fewest beside them.

@@ -1,7 +1,7 @@
 //! The outcome of a run, and how it is printed.
 
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::io::{self, Write};
 
@@ -96,8 +96,11 @@ impl Verdict {
         let programs: Vec<Programs> = files.iter().map(Programs::of).collect();
         for ((file, rules), programs) in files.iter().zip(&rules).zip(&programs) {
             let found = found(args, file, rules, programs);
+            let mut turns = HashMap::new();
             for image in &found {
-                verdict.judge(image, &origins);
+                let turn = turns.entry(image.seen.identity).or_default();
+                verdict.judge(image, *turn, &origins);
+                *turn += 1;
             }
             verdict
                 .breaches
@@ -138,13 +141,13 @@ impl Verdict {
         verdict
     }
 
-    /// Keeps what one image breaches.
-    fn judge(&mut self, image: &Found<'_>, origins: &Origins<'_>) {
+    /// Keeps what one image breaches, which is the `turn`th of its bytes in its file.
+    fn judge(&mut self, image: &Found<'_>, turn: usize, origins: &Origins<'_>) {
         let breaches = image.breaches();
         if breaches.is_empty() {
             return;
         }
-        let source = origins.of(image);
+        let source = origins.of(image, turn);
         for breach in breaches {
             self.keep(breach.from(&source), origins);
         }
