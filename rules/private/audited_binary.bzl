@@ -56,14 +56,17 @@ def _audited_binary_impl(ctx):
 
         # A line of the parameter file each.
         args.add_all(["--allow", display(target.label), " ".join(reason.split("\n"))])
-    files = [ctx.executable.binary] + [origin.file for origin in origins.loaded]
-    args.add_all(files)
+    loaded = [origin.file for origin in origins.loaded]
+
+    # What is called like a library may be a linker's script.
+    args.add_all(loaded, format_each = "--beside=%s")
+    args.add(ctx.executable.binary)
     run_offload(
         ctx,
         "verify",
         ctx.label,
         report,
-        inputs = depset(files + [origin.file for origin in origins.linked], transitive = [packed]),
+        inputs = depset([ctx.executable.binary] + loaded + [origin.file for origin in origins.linked], transitive = [packed]),
         arguments = [args],
         message = "Verifying the linked program",
     )

@@ -116,9 +116,9 @@ def _loaded_source(name, source):
     return dict(binary = _program(name, ["host.c", ":" + library])), library
 
 def _loaded_data(name, source):
-    """What a program opens by itself."""
+    """What a program opens by itself; and what is called so and is none."""
     library = _shared_library(name, source)
-    return dict(binary = _program(name, ["host.c"], data = [":" + library])), library
+    return dict(binary = _program(name, ["host.c"], data = [":" + library, "libscript.so"])), library
 
 def _dynamic(name, source):
     """A library of which the linker has the choice of an archive, and takes the other."""

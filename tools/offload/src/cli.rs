@@ -246,6 +246,9 @@ pub struct VerifyArgs {
     /// times
     #[arg(long = "allow", num_args = 2, allow_hyphen_values = true, value_names = ["TARGET", "REASON"])]
     pub allowed: Vec<String>,
+    /// A file that is verified beside the others, if it can hold code at all; may be given several times
+    #[arg(long = "beside", value_name = "FILE")]
+    pub beside: Vec<PathBuf>,
     /// A file of rules and exceptions, in TOML or JSON; what is given here as well stands in for its
     #[arg(long, value_name = "FILE")]
     pub policy: Option<PathBuf>,

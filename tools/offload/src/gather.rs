@@ -42,6 +42,20 @@ impl Inputs {
         inputs
     }
 
+    /// These and others, which need not be files that can hold code.
+    #[must_use]
+    pub fn beside(mut self, paths: &[PathBuf]) -> Self {
+        let others = Self::list(paths);
+        let unnamed = |input| Input {
+            named: false,
+            ..input
+        };
+        self.files.extend(others.files.into_iter().map(unnamed));
+        self.faults.extend(others.faults);
+        self.notes.extend(others.notes);
+        self
+    }
+
     fn add(&mut self, given: &Path, found: Found) {
         match found {
             Found::File(path) => self.files.push(Input {

@@ -47,7 +47,7 @@ use self::verdict::{Excepted, Verdict};
 
 pub fn run(args: &VerifyArgs, out: &mut dyn Write, err: &mut dyn Write) -> Outcome {
     if let Some(output) = &args.output {
-        let inputs = args.files.iter().chain(&args.images);
+        let inputs = args.files.iter().chain(&args.beside).chain(&args.images);
         files::apart(output, inputs.map(PathBuf::as_path))?;
     }
     let wanted = Wanted::read(&args.images, &args.read.contents())?;
@@ -57,7 +57,7 @@ pub fn run(args: &VerifyArgs, out: &mut dyn Write, err: &mut dyn Write) -> Outco
             "nothing to verify: give --ptx=forbid, another rule, or --policy=FILE",
         ));
     }
-    let inputs = Inputs::list(&args.files);
+    let inputs = Inputs::list(&args.files).beside(&args.beside);
     let files = read(args, &policy, &wanted, &inputs);
     let verdict = Verdict::new(args, &policy, &wanted, &inputs, &files);
     Failure::printed(verdict.tell(err))?;

@@ -30,6 +30,21 @@ fn every_breach_is_told_with_its_place() {
     run(&["verify", "--ptx=only", &host]).fine();
 }
 
+/// What is beside a program need not be a file that can hold code; what can is held against the rules.
+#[test]
+fn files_beside_others() {
+    let room = Room::new();
+    let cubin = room.file("c", SM_90);
+    let host = format!("--beside={}", room.file("host.o", HOST));
+    let text = room.file("libm.so", b"INPUT(-lm)\n");
+    let beside = format!("--beside={text}");
+    let gone = format!("--beside={}", room.path("gone").display());
+    run(&["verify", "--ptx=forbid", &beside, &cubin]).fine();
+    run(&["verify", "--ptx=forbid", &host, &cubin]).says(1, &["is breached by", "host.o"]);
+    run(&["verify", "--ptx=forbid", &cubin, &text]).says(3, &["libm.so: unknown format"]);
+    run(&["verify", "--ptx=forbid", &gone, &cubin]).says(3, &["gone: cannot read it"]);
+}
+
 #[test]
 fn files_without_ptx_pass_and_leave_a_stamp() {
     let room = Room::new();
