@@ -4,7 +4,7 @@ load("//rules:providers.bzl", "DeviceImageInfo", "PtxPolicyInfo")
 load(":coverage.bzl", "COVERAGE_ATTRS", "required_archs")
 load(":labels.bzl", "display")
 load(":offload_cli.bzl", "OFFLOAD_CLI", "run_offload")
-load(":origins.bzl", "OriginsInfo", "origins_aspect")
+load(":origins.bzl", "OriginsInfo", "origins_aspect", "shared_libraries")
 load(":policy.bzl", "POLICY_ATTRS", "attribute_origin", "check_admitted", "resolve_policy", "with_images")
 load(":ptx_ceiling.bzl", "CEILING_ATTRS", "ceiling_args")
 load(":sizes.bzl", "SIZE_ATTRS", "size_flags")
@@ -23,6 +23,46 @@ def _packed(ctx):
 """ % (display(ctx.label), display(images.label), display(images.label)))
     return packed
 
+def _verify(ctx, policy, packed):
+    """Reads the linked file again, and the libraries that are loaded with it.
+
+    What came in through any other dependency counts too, and what was packed has to be there.
+    """
+    report = ctx.actions.declare_file(ctx.label.name + ".verified.json")
+    args = ctx.actions.args()
+    args.add("--ptx=" + policy.ptx)
+    if policy.origin != attribute_origin(ctx, ctx.label):
+        args.add("--ptx-from=" + policy.origin)
+    args.add_all(packed, format_each = "--require-images=%s")
+    args.add_all(required_archs(ctx, ctx.label), format_each = "--require-arch=%s")
+    args.add_all(ceiling_args(ctx, ctx.label))
+    args.add_all(size_flags(ctx.label, ctx.attr.max_image_size, ctx.attr.max_size))
+    linked = ctx.attr.binary[OriginsInfo].linked
+    loaded = {origin.file: origin for origin in ctx.attr.binary[OriginsInfo].loaded + shared_libraries(ctx.attr.data)}
+    for origin in linked + loaded.values():
+        args.add_all(["--origin", display(origin.label)])
+        args.add(origin.file)
+    for target, reason in ctx.attr.audit_exceptions.items():
+        if not reason.strip():
+            fail("\n\n%s: in `audit_exceptions`: %s has no reason: say why its images may breach the policy\n" % (display(ctx.label), display(target.label)))
+
+        # A line of the parameter file each.
+        args.add_all(["--allow", display(target.label), " ".join(reason.split("\n"))])
+
+    # What is called like a library may be a linker's script.
+    args.add_all(loaded.keys(), format_each = "--beside=%s")
+    args.add(ctx.executable.binary)
+    run_offload(
+        ctx,
+        "verify",
+        ctx.label,
+        report,
+        inputs = depset([ctx.executable.binary] + loaded.keys() + [origin.file for origin in linked], transitive = [packed]),
+        arguments = [args],
+        message = "Verifying the linked program",
+    )
+    return report
+
 def _audited_binary_impl(ctx):
     policy = resolve_policy(ctx, ctx.label)
     check_admitted(ctx.label, policy, [ctx.attr.images])
@@ -34,42 +74,7 @@ def _audited_binary_impl(ctx):
         target_file = ctx.executable.binary,
         is_executable = True,
     )
-
-    # The linked file is read again, and the libraries that are loaded with it: what came in through any
-    # other dependency counts too, and what was packed has to be there.
-    report = ctx.actions.declare_file(ctx.label.name + ".verified.json")
-    args = ctx.actions.args()
-    args.add("--ptx=" + policy.ptx)
-    if policy.origin != attribute_origin(ctx, ctx.label):
-        args.add("--ptx-from=" + policy.origin)
-    args.add_all(packed, format_each = "--require-images=%s")
-    args.add_all(required_archs(ctx, ctx.label), format_each = "--require-arch=%s")
-    args.add_all(ceiling_args(ctx, ctx.label))
-    args.add_all(size_flags(ctx.label, ctx.attr.max_image_size, ctx.attr.max_size))
-    origins = ctx.attr.binary[OriginsInfo]
-    for origin in origins.linked + origins.loaded:
-        args.add_all(["--origin", display(origin.label)])
-        args.add(origin.file)
-    for target, reason in ctx.attr.audit_exceptions.items():
-        if not reason.strip():
-            fail("\n\n%s: in `audit_exceptions`: %s has no reason: say why its images may breach the policy\n" % (display(ctx.label), display(target.label)))
-
-        # A line of the parameter file each.
-        args.add_all(["--allow", display(target.label), " ".join(reason.split("\n"))])
-    loaded = [origin.file for origin in origins.loaded]
-
-    # What is called like a library may be a linker's script.
-    args.add_all(loaded, format_each = "--beside=%s")
-    args.add(ctx.executable.binary)
-    run_offload(
-        ctx,
-        "verify",
-        ctx.label,
-        report,
-        inputs = depset([ctx.executable.binary] + loaded + [origin.file for origin in origins.linked], transitive = [packed]),
-        arguments = [args],
-        message = "Verifying the linked program",
-    )
+    report = _verify(ctx, policy, packed)
     providers = [
         DefaultInfo(
             executable = executable,

@@ -30,15 +30,31 @@ def _is_shared_library(file):
     """Whether it is called so, a version behind the name or not."""
     return file.extension == "so" or ".so." in file.basename
 
+def shared_libraries(targets):
+    """The shared libraries that are there when a program runs that has these targets.
+
+    Args:
+      targets: list of Target.
+
+    Returns:
+      a list of struct as in OriginsInfo.
+    """
+    infos = [target[DefaultInfo] for target in targets]
+    files = depset(transitive = [info.files for info in infos] + [info.default_runfiles.files for info in infos])
+    return [struct(label = file.owner, file = file) for file in files.to_list() if _is_shared_library(file)]
+
 def _loaded(target, owners):
     """The shared libraries that a program may load: those that are there when it runs, and those that it has to."""
-    there = {file: None for file in target[DefaultInfo].default_runfiles.files.to_list() if _is_shared_library(file)}
-    there |= {file: None for file, owner in owners.items() if owner.alone}
-    if DepInfo in target:
+    loaded = {origin.file: origin.label for origin in shared_libraries([target])}
+    loaded.pop(target[DefaultInfo].files_to_run.executable, None)
+    for file, owner in owners.items():
+        if owner.alone or file in loaded:
+            loaded[file] = owner.label
+
         # A Rust program links the archives, though both are there.
-        there = {file: None for file in there if file not in owners or owners[file].alone}
-    there.pop(target[DefaultInfo].files_to_run.executable, None)
-    return [struct(label = owners[file].label if file in owners else file.owner, file = file) for file in there]
+        if DepInfo in target and not owner.alone:
+            loaded.pop(file, None)
+    return [struct(label = label, file = file) for file, label in loaded.items()]
 
 def _origins_aspect_impl(target, ctx):
     if DepInfo in target:

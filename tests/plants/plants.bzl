@@ -120,6 +120,11 @@ def _loaded_data(name, source):
     library = _shared_library(name, source)
     return dict(binary = _program(name, ["host.c"], data = [":" + library, "libscript.so"])), library
 
+def _loaded_own_data(name, source):
+    """The same, said of the verified program."""
+    library = _shared_library(name, source)
+    return dict(binary = _program(name, ["host.c"]), data = [":" + library]), library
+
 def _dynamic(name, source):
     """A library of which the linker has the choice of an archive, and takes the other."""
     library = _library(name, source, alwayslink = False)
@@ -173,6 +178,7 @@ _ROUTES = {
     "linker_input": _linker_input,
     "loaded": _loaded,
     "loaded_data": _loaded_data,
+    "loaded_own_data": _loaded_own_data,
     "loaded_source": _loaded_source,
     "member": _member,
     "object": _object,
