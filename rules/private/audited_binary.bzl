@@ -64,6 +64,8 @@ def _verify(ctx, policy, packed):
     return report
 
 def _audited_binary_impl(ctx):
+    if ctx.attr.unused:
+        fail("\n\n%s: %s\n" % (display(ctx.label), ctx.attr.unused))
     policy = resolve_policy(ctx, ctx.label)
     check_admitted(ctx.label, policy, [ctx.attr.images])
     policy = with_images(ctx.label, policy, ctx.attr.images)
@@ -103,6 +105,7 @@ audited_binary = rule(
         "binary": attr.label(mandatory = True, executable = True, cfg = "target", aspects = [origins_aspect], doc = "The program."),
         "data": attr.label_list(allow_files = True, doc = "Files that the program reads when it runs; `args` may name them."),
         "images": attr.label(mandatory = True, providers = [DeviceImageInfo, PtxPolicyInfo], doc = "The `offload_library` that was linked into it."),
+        "unused": attr.string(doc = "What is wrong with attributes that nothing comes of: said where the target is asked for."),
     },
     provides = [DeviceImageInfo, PtxPolicyInfo],
 )

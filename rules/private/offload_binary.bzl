@@ -109,7 +109,7 @@ def offload_binary(
         (one, value), (other, its) = one.items()[0], other.items()[0]
         if (value == None) == (its == None):
             fail("%s: wanted either `%s` or `%s`; found %s" % (label, one, other, "neither" if value == None else "both"))
-    error = unused(binary, images, dict(
+    unused_attributes = unused(binary, images, dict(
         compile_data = compile_data,
         crate_features = crate_features,
         crate_name = crate_name,
@@ -125,8 +125,6 @@ def offload_binary(
         rustc_env = rustc_env,
         rustc_flags = rustc_flags,
     ) | kwargs)
-    if error:
-        fail("%s: %s" % (label, error))
     common = dict(tags = tags, testonly = testonly)
     crate = common | ({} if srcs == None else dict(
         srcs = srcs,
@@ -189,6 +187,7 @@ def offload_binary(
         ptx = ptx,
         required_archs = required_archs,
         target_compatible_with = target_compatible_with,
+        unused = unused_attributes,
         visibility = visibility,
         **common
     )

@@ -12,7 +12,7 @@ def unused(binary, images, attributes):
       attributes: dict of the name of every attribute of the passes over `srcs` to its value.
 
     Returns:
-      a str, `None` where nothing is.
+      a str, empty where nothing is.
     """
     given = [name for name, value in attributes.items() if value]
     of_binary = ["`%s`" % name for name in given if name not in _OF_IMAGES]
@@ -21,4 +21,4 @@ def unused(binary, images, attributes):
         return "`binary` is linked already; found %s: set them on the binary, and name its offload_library in `images`" % ", ".join(of_binary)
     if images != None and of_images:
         return "`images` are built already; found %s: set them on the device_cdylib that is in `images`" % ", ".join(of_images)
-    return None
+    return ""
