@@ -1,14 +1,19 @@
 # shellcheck shell=bash
-# What bazelw, provision.sh and enter.sh share: names, places, messages.
+# What bazelw, provision.sh and enter.sh share, and tests/remote/service.sh: names, places, messages.
 
 CACHE=${RULES_OFFLOAD_CACHE:-${XDG_CACHE_HOME:-${HOME:?HOME is not set; set it, or RULES_OFFLOAD_CACHE}/.cache}/rules_offload}
 # Later steps run in other folders.
 case $CACHE in /*) ;; *) CACHE=$PWD/$CACHE ;; esac
 _bazelw_dir=$(cd -P "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 
-# A root is named by what it is made from: another list or another recipe makes another root.
-_recipe=$(cat "$_bazelw_dir"/provision.sh "$_bazelw_dir"/packages.txt "$_bazelw_dir"/stub_modules.txt | sha256sum)
-ROOT=$CACHE/root-${_recipe:0:16}
+# root_of NAME FILE...: the root that is made from these files. It is named by them: another list or another recipe
+# makes another root.
+root_of() {
+  local hash
+  hash=$(cat "$_bazelw_dir/debian.sh" "${@:2}" | sha256sum)
+  echo "$CACHE/$1-${hash:0:16}"
+}
+ROOT=$(root_of root "$_bazelw_dir"/{provision.sh,packages.txt,stub_modules.txt})
 
 say() { printf 'bazelw: %s\n' "$*" >&2; }
 die() { say "error: $*"; exit 1; }
