@@ -80,6 +80,9 @@ def _link(ctx, owner, image):
     args.add(crate.output, format = "--extern=%s=%%s" % crate.name)
     args.add_all(rlibs, map_each = _dirname, uniquify = True, format_each = "-Ldependency=%s")
     args.add(image, format = "--emit=link=%s")
+
+    # rustc's intermediate files are called the same for each architecture: without a sandbox they would meet.
+    args.add_all([image], map_each = _dirname, format_each = "--out-dir=%s")
     ctx.actions.run(
         executable = ctx.executable._process_wrapper,
         arguments = [args],

@@ -19,6 +19,9 @@ def _link_test_impl(ctx):
     lacks(env, link, *["--%s=" % tool for tool in ["llc", "lld", "llvm-link", "opt"] if tool not in ctx.attr.linked_by])
     is_hermetic(env, link)
 
+    # Intermediate files are called alike for all architectures: those of each go into a folder of its own.
+    asserts.equals(env, [file.dirname for file in link.outputs.to_list()], _options(link, "--out-dir="))
+
     # The libraries are those of this platform, as inputs too.
     asserts.true(env, inputs_ending(link, "/libcore.rlib"), "core is an input")
     asserts.equals(env, 1, len([path for path in inputs_ending(link, ".rlib") if "/libhelper-" in path]), "the dependency is an input")

@@ -66,6 +66,9 @@ def _device_stdlib_impl(ctx):
         args.add("--remap-path-prefix=%s=/rust-src" % root.path.removesuffix("/%s/src/lib.rs" % crate.dir))
         args.add_all(built, map_each = _extern)
         args.add(rlib, format = "--emit=link=%s")
+
+        # Intermediate files of one crate for several architectures must not meet.
+        args.add_all([rlib], map_each = _dirname, format_each = "--out-dir=%s")
         ctx.actions.run(
             executable = ctx.executable._process_wrapper,
             arguments = [args],
@@ -80,6 +83,9 @@ def _device_stdlib_impl(ctx):
         )
         built.append(rlib)
     return [DefaultInfo(files = depset(built))]
+
+def _dirname(file):
+    return file.dirname
 
 def _extern(rlib):
     return "--extern=%s=%s" % (rlib.basename.removeprefix("lib").removesuffix(".rlib"), rlib.path)
