@@ -56,8 +56,11 @@ fails_and_says() {
 bazel() {
   local base=$folder/base.$1 command=$2
   shift 2
-  (cd "$module" && "$repo/bazelw" --output_base="$base" "$command" --noshow_progress --repository_cache="$folder/cache" "$@")
+  (cd "$module" && "$repo/bazelw" --output_base="$base" "$command" --noshow_progress --repository_cache="$folder/cache" "${mounts[@]}" "$@")
 }
+# Bazel's sandbox has a /tmp of its own, in which a checkout that lies there would be missing.
+mounts=()
+case $repo in /tmp/*) mounts=(--sandbox_add_mount_pair=/tmp) ;; esac
 
 # start_mirror: serves archives of this machine's tools; sets $url. See tests/sources/mirror.rs.
 start_mirror() {
