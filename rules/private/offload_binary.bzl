@@ -38,7 +38,7 @@ def offload_binary(
         crate_root = None,
         crate_name = None,
         crate_features = [],
-        edition = "2021",
+        edition = None,
         ptxas_flags = [],
         rustc_flags = [],
         rustc_env = {},
@@ -90,7 +90,7 @@ def offload_binary(
       crate_root: the root source; by default `main.rs`, or the only source.
       crate_name: the crate's name; by default `name` with `_` for `-`, `.` and `/`.
       crate_features: features of both passes.
-      edition: the Rust edition of both passes; the default of a host toolchain is not asked for, so that both are alike.
+      edition: the Rust edition of both passes, by default 2021; that of a host toolchain is not asked for, so that both are alike.
       ptxas_flags: more flags for ptxas.
       rustc_flags: more flags for rustc, of both passes.
       rustc_env: environment for rustc, of both passes.
@@ -117,6 +117,7 @@ def offload_binary(
         deps = deps,
         device_deps = device_deps,
         device_proc_macro_deps = device_proc_macro_deps,
+        edition = edition,
         env = env,
         kernels = kernels,
         proc_macro_deps = proc_macro_deps,
@@ -132,7 +133,7 @@ def offload_binary(
         crate_features = crate_features,
         crate_name = crate_name or crate_name_of(name),
         crate_root = crate_root or _root(label, srcs),
-        edition = edition,
+        edition = edition or "2021",
         rustc_env = rustc_env,
     ))
     if archs != None:
