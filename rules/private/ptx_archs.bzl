@@ -4,16 +4,17 @@ load("//toolchains:archs.bzl", "parse_arch")
 load(":labels.bzl", "display")
 load(":policy.bzl", "admits")
 
-def _default_ptx_archs(policy, archs):
+def _default_ptx_archs(policy, names):
     """Those that PTX is for where nobody says it.
 
     Under `only` there is nothing else. Under `embed` cubins serve the GPUs in `archs`: PTX is for newer
     ones, which compile that of the newest; one with a letter would run on its own GPU alone.
     """
-    nvidia = [parsed for parsed in archs if parsed.row.vendor == "nvidia"]
+    parsed = [parse_arch(name)[0] for name in names]
+    nvidia = [arch for arch in parsed if arch.row.vendor == "nvidia"]
     if policy == "only":
-        return [parsed.name for parsed in nvidia]
-    newest = sorted([(not parsed.row.suffix, parsed.row.sm, parsed.name) for parsed in nvidia])
+        return [arch.name for arch in nvidia]
+    newest = sorted([(not arch.row.suffix, arch.row.sm, arch.name) for arch in nvidia])
     return [name for _, _, name in newest[-1:]]
 
 def image_kinds(policy, arch, archs, ptx_archs):
@@ -28,10 +29,9 @@ def image_kinds(policy, arch, archs, ptx_archs):
     Returns:
       a list of `gfx`, `ptx` and `cubin`; empty where there is nothing to embed.
     """
-    parsed = [parse_arch(name)[0] for name in archs]
     if parse_arch(arch)[0].row.vendor == "amd":
         return ["gfx"]
-    with_ptx = ptx_archs or _default_ptx_archs(policy, parsed)
+    with_ptx = ptx_archs or _default_ptx_archs(policy, archs)
     wanted = {
         "cubin": arch in archs,
         "ptx": arch in with_ptx,
