@@ -94,7 +94,7 @@ fn warning(args: &LinkArgs, size: u64) -> Complaint {
     }
 }
 
-/// The images of an entry: a fatbin has several.
+/// The images of an entry: of fatbins each has several.
 fn parts_of(path: &Path, entry: &Entry<'_>) -> Vec<Part> {
     let Some(image) = entry.image else {
         return Vec::new();
@@ -105,11 +105,18 @@ fn parts_of(path: &Path, entry: &Entry<'_>) -> Vec<Part> {
         arch,
         policy: entry.get(PtxPolicy::KEY).and_then(|p| p.parse().ok()),
     };
-    if let Ok(fatbin) = Fatbin::parse(image) {
+    let mut parts = Vec::new();
+    let mut rest = image;
+    // Several may stand in a row, with zeros between them.
+    while let Ok(fatbin) = Fatbin::parse(rest) {
         let entries = fatbin.entries.iter();
-        return entries
-            .map(|entry| part(kind_of(entry.kind), entry.sm.to_string()))
-            .collect();
+        parts.extend(entries.map(|entry| part(kind_of(entry.kind), entry.sm.to_string())));
+        rest = rest.tail(fatbin.length);
+        let zeros = rest.data().iter().take_while(|byte| **byte == 0).count();
+        rest = rest.tail(zeros as u64);
+    }
+    if !parts.is_empty() {
+        return parts;
     }
     let kind = Content::parse(image).map(|content| content.kind());
     // What cannot be read is what its pack says.

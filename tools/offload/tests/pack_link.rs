@@ -286,31 +286,35 @@ fn what_forbids_ptx_is_not_linked_with_any() {
     );
     link(&[&forbid, &foreign]).says(1, &["built under no policy"]);
     // What is in a fatbin counts by itself.
-    let in_fatbin = |name: &str, entry| {
+    let in_fatbins = |name: &str, entries: &[NewEntry<'_>]| {
+        // In a row, each with zeros behind it.
+        let fatbins = entries
+            .iter()
+            .map(|entry| [fatbin::write(&[*entry]), vec![0; 24]].concat());
         let bytes = offload_binary::write(&[NewImage {
             image_kind: image_kind::FATBIN,
             offload_kind: offload_kind::CUDA,
             strings: vec![("arch", "sm_90")],
-            data: &fatbin::write(&[entry]),
+            data: &fatbins.collect::<Vec<_>>().concat(),
         }]);
         room.file(name, &bytes)
     };
     let cubin = entry(90, Suffix::Plain, SM_90);
-    let ptx = in_fatbin(
-        "ptx",
-        NewEntry {
-            kind: EntryKind::Ptx,
-            sm: Sm {
-                number: 70,
-                ..cubin.sm
-            },
-            payload: TINY_PTX,
-            ..cubin
+    let ptx = NewEntry {
+        kind: EntryKind::Ptx,
+        sm: Sm {
+            number: 70,
+            ..cubin.sm
         },
-    );
-    let cubin = in_fatbin("cubin", cubin);
-    link(&[&forbid, &ptx]).says(1, &["found:  ptx for sm_70 in", "built under no policy"]);
-    link(&[&forbid, &cubin]).says(0, &["cubin has images that were packed without a policy"]);
+        payload: TINY_PTX,
+        ..cubin
+    };
+    for entries in [&[ptx][..], &[cubin, ptx]] {
+        let file = in_fatbins("ptx", entries);
+        link(&[&forbid, &file]).says(1, &["found:  ptx for sm_70 in", "built under no policy"]);
+    }
+    let cubins = in_fatbins("cubin", &[cubin, cubin]);
+    link(&[&forbid, &cubins]).says(0, &["cubin has images that were packed without a policy"]);
 }
 
 /// `--image` of an image that was checked for a target with this policy.
