@@ -79,8 +79,9 @@ impl<'i> Module<'i> {
     /// The kernel, from the best of the fitting images that has it ([`Kernel::image`] tells which).
     ///
     /// # Errors
-    /// [`Error::KernelNotFound`]; [`Error::KernelAmbiguous`]; [`Error::Driver`] where the driver refuses an image that fits: no
-    /// other is tried then, for a damaged image is not to be hidden by a worse one.
+    /// [`Error::KernelNotFound`]; [`Error::KernelAmbiguous`]; [`Error::Driver`] where the driver
+    /// refuses an image that fits: no other is tried then, for a damaged image is not to be hidden by a
+    /// worse one.
     pub fn kernel(&self, name: &str) -> Result<Kernel, Error> {
         let mut have = BTreeSet::new();
         for (at, candidate) in self.fitting.iter().enumerate() {

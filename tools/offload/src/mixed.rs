@@ -1,4 +1,4 @@
-//! Images whose policies do not go together: `pack`, `link` and `verify` ask here.
+//! Images whose policies do not go together: `pack` and `link` ask here.
 
 use offload_image::image::Kind;
 use offload_image::policy::PtxPolicy;

@@ -5,6 +5,7 @@ use offload_image::image::Kind;
 use offload_image::policy::PtxPolicy;
 
 use super::breach::{Breach, Rule};
+use super::container::in_offload_binary;
 use super::origin::Identity;
 use super::rules::{parse_target, Rules};
 use crate::ceiling::{compiled_by, Ceiling};
@@ -84,7 +85,7 @@ impl Found<'_> {
     /// Whether its container could tell a policy, and does not.
     pub fn lacks_policy(&self) -> bool {
         let container = self.report.container.as_deref().unwrap_or_default();
-        container.ends_with("offload_binary") && self.report.policy.is_none()
+        in_offload_binary(container) && self.report.policy.is_none()
     }
 
     /// Every breach by this image alone.
@@ -276,7 +277,7 @@ impl Found<'_> {
             Some(container) if container.ends_with("fatbin") => {
                 "the object or library that brings this fatbin"
             }
-            Some(container) if container.ends_with("offload_binary") => {
+            Some(container) if in_offload_binary(container) => {
                 "the offload_library that packs this image"
             }
             _ => "the code that holds this text or image",
