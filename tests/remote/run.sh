@@ -31,8 +31,11 @@ processes() {
   local kinds=$1
   shift
   bazel "$@" >"$folder/build" 2>&1 || { cat "$folder/build"; return 1; }
-  grep -E ' process(es)?: ' "$folder/build"
-  ! grep -E ' process(es)?: ' "$folder/build" | grep -oE '[0-9]+ [a-z -]+' | grep -vE "^[0-9]+ (process|processes|internal|$kinds)$"
+  local counted
+  counted=$(grep -E ' process(es)?: ' "$folder/build") || return 1
+  echo "$counted"
+  grep -qE "[0-9]+ ($kinds)[,.]" <<<"$counted" || return 1
+  ! grep -oE '[0-9]+ [a-z -]+' <<<"$counted" | grep -vE "^[0-9]+ (process|processes|internal|$kinds)$"
 }
 count() { sed -nE "s/.* process(es)?: (.*, )?([0-9]+) $1[,.].*/\\3/p" "$folder/build"; }
 tested() { grep -cE '^//.* PASSED in ' "$folder/build"; }
