@@ -12,7 +12,7 @@ fn main() {
     let out = env::var("OUT_DIR").unwrap();
     fs::write(
         Path::new(&out).join("value.rs"),
-        "pub const VALUE: u32 = 23;\n",
+        "pub const VALUE: u32 = 23;\npub const FILE: &str = file!();\n",
     )
     .unwrap();
     println!("cargo:rustc-cfg=script_ran");

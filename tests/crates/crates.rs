@@ -63,3 +63,25 @@ fn proc_macros() {
 fn build_scripts() {
     check("BUILD_SCRIPT", "build_script", &["from_build_script"]);
 }
+
+/// rules_rust#4201: where a build script wrote a source is said from the workspace on, not from this build's sandbox.
+#[test]
+fn build_scripts_leave_no_path_of_this_machine() {
+    for path in paths("BUILD_SCRIPT") {
+        let bytes = std::fs::read(&path).unwrap();
+        let source = b"/tests/crates/build_script_run.out_dir/value.rs";
+        let at = bytes.windows(source.len()).position(|w| w == source);
+        let before = &bytes[..at.expect("the path that the kernel reads")];
+        let is_of_path = |b: &u8| b.is_ascii_graphic();
+        let from = before
+            .iter()
+            .rposition(|b| !is_of_path(b))
+            .map_or(0, |at| at + 1);
+        let before = String::from_utf8_lossy(&before[from..]);
+        assert!(
+            before.starts_with("bazel-out/"),
+            "{}: {before}",
+            path.display()
+        );
+    }
+}
