@@ -2,7 +2,7 @@
 
 load("@rules_rust//rust:rust_common.bzl", "CrateInfo", "DepInfo")
 load("//rules:providers.bzl", "DeviceImageInfo")
-load("//toolchains:archs.bzl", "parse_arch")
+load("//toolchains:archs.bzl", "all_targets")
 load(":check.bzl", "check_image")
 load(":labels.bzl", "display")
 load(":offload_cli.bzl", "OFFLOAD_CLI")
@@ -15,25 +15,26 @@ _DEVICE = Label("//toolchains:device_toolchain_type")
 _ASSEMBLER = Label("//toolchains:assembler_toolchain_type")
 
 # Flags for every rustc of a build are meant for the host: `-Ctarget-cpu=native` is no GPU.
-_HOST_FLAGS = [
-    str(Label("@rules_rust//rust/settings:extra_rustc_flag")),
-    str(Label("@rules_rust//rust/settings:extra_rustc_flags")),
-]
+_SETTINGS = {
+    str(Label("@rules_rust//rust/settings:extra_rustc_flag")): [],
+    str(Label("@rules_rust//rust/settings:extra_rustc_flags")): [],
+    # Device code is always optimised, so the host's mode does not build it again.
+    "//command_line_option:compilation_mode": "opt",
+}
+
+# Bazel asks twice for each image: what the answer takes is read once.
+_PLATFORMS = {
+    parsed.name: {"//command_line_option:platforms": [str(Label("//toolchains/platforms:" + parsed.target_id))]}
+    for parsed in all_targets()
+}
 
 def _device_transition_impl(_settings, attr):
-    parsed, error = parse_arch(attr.arch)
-    if error:
-        fail(error)
-    return {setting: [] for setting in _HOST_FLAGS} | {
-        # Device code is always optimised, so the host's mode does not build it again.
-        "//command_line_option:compilation_mode": "opt",
-        "//command_line_option:platforms": [str(Label("//toolchains/platforms:" + parsed.target_id))],
-    }
+    return _SETTINGS | _PLATFORMS[attr.arch]
 
 _device_transition = transition(
     implementation = _device_transition_impl,
     inputs = [],
-    outputs = _HOST_FLAGS + ["//command_line_option:compilation_mode", "//command_line_option:platforms"],
+    outputs = _SETTINGS.keys() + ["//command_line_option:platforms"],
 )
 
 def _dirname(file):
