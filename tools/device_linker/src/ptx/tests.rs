@@ -113,6 +113,78 @@ fn options_reach_the_tools() {
     assert_eq!(list, "one\ntwo\n");
 }
 
+/// Adds `core` where a sysroot has it, and lets llvm-link note each of its calls.
+fn with_core(bench: &mut Bench) {
+    let folder = bench
+        .folder
+        .path()
+        .join("lib/rustlib/nvptx64-nvidia-cuda/lib");
+    fs::create_dir_all(&folder).unwrap();
+    let core = folder.join("libcore.rlib");
+    fs::write(&core, bitcode("LLVM22.1.8-rust-1.97.1-stable")).unwrap();
+    bench.job.inputs.insert(0, core);
+    bench.job.llvm_link = bench.fake("llvm-link", 22, "echo; cat \"$0.args\" >> \"$0.calls\"");
+}
+
+/// The arguments of each call of llvm-link, the names of files alone.
+fn merges(bench: &Bench) -> Vec<String> {
+    let calls = fs::read_to_string(bench.folder.path().join("llvm-link.calls")).unwrap();
+    let names = calls.lines().map(|arg| arg.rsplit('/').next().unwrap());
+    let names: Vec<&str> = names.collect();
+    let calls = names.split(|name| *name == "--ignore-non-bitcode");
+    calls.skip(1).map(|call| call.join(" ")).collect()
+}
+
+#[test]
+fn of_the_sysroot_what_is_needed() {
+    let _turn = turn();
+    let mut bench = Bench::new();
+    with_core(&mut bench);
+    link(&bench.job).unwrap();
+    assert_eq!(
+        merges(&bench),
+        [
+            "k.o -o crates.bc",
+            "--only-needed crates.bc libcore.rlib -o linked.bc"
+        ]
+    );
+}
+
+/// A library may need another that comes before it: then nothing is left out.
+#[test]
+fn of_the_sysroot_all_where_something_is_missing() {
+    let _turn = turn();
+    let mut bench = Bench::new();
+    with_core(&mut bench);
+    let missing = format!("{PTX}; echo '.extern .func missing'");
+    bench.job.llc = bench.fake("llc", 22, &missing);
+    link(&bench.job).unwrap();
+    assert_eq!(
+        merges(&bench)[1..],
+        [
+            "--only-needed crates.bc libcore.rlib -o linked.bc",
+            "crates.bc libcore.rlib -o linked.bc"
+        ]
+    );
+}
+
+#[test]
+fn a_sysroot_is_told_by_its_folders() {
+    for (path, wanted) in [
+        (
+            "sysroot/lib/rustlib/nvptx64-nvidia-cuda/lib/libcore.rlib",
+            true,
+        ),
+        ("rustlib/pkg/libcore.rlib", false),
+        ("rustlib/lib/libk.rlib", false),
+        ("lib/rustlib/lib/libk.rlib", false),
+        ("lib/libcore.rlib", false),
+        ("libcore.rlib", false),
+    ] {
+        assert_eq!(is_of_sysroot(Path::new(path)), wanted, "{path}");
+    }
+}
+
 #[test]
 fn each_tool_that_fails_is_named_with_what_it_said() {
     let _turn = turn();
