@@ -1,11 +1,15 @@
 """`offload_binary`: a host program that carries its device images, and is checked once it is linked."""
 
+load("@rules_rust//:version.bzl", _RULES_RUST = "VERSION")
 load("@rules_rust//rust:defs.bzl", "rust_binary")
 load(":audited_binary.bzl", "audited_binary")
 load(":device_cdylib.bzl", "declare_device_cdylib")
 load(":labels.bzl", "crate_name_of", "display")
 load(":offload_library.bzl", "offload_library")
 load(":unused.bzl", "unused")
+
+# From 0.71 on, what is linked and is no crate has an attribute of its own.
+_LINK_DEPS = "link_deps" if [int(part) for part in _RULES_RUST.split(".")[:2]] >= [0, 71] else "deps"
 
 def _root(label, srcs):
     """The root source of a crate, where nobody names it; `None` where a `select` stands."""
@@ -163,16 +167,17 @@ def offload_binary(
         )
     if srcs != None:
         binary = ":%s.host" % name
+        linked = {"deps": deps} | kwargs
+        linked[_LINK_DEPS] = linked.get(_LINK_DEPS, []) + [images]
         rust_binary(
             name = name + ".host",
             data = data,
             env = env,
             proc_macro_deps = proc_macro_deps,
             rustc_flags = ["--cfg=offload_host"] + rustc_flags,
-            deps = deps + [images],
             visibility = ["//visibility:private"],
             target_compatible_with = target_compatible_with,
-            **(crate | kwargs)
+            **(crate | linked)
         )
     audited_binary(
         name = name,
