@@ -15,7 +15,7 @@ probe=$module/tests/reproducible
 junk=$folder/junk
 other_user=54321
 other_year=2041
-targets=(//examples/saxpy //tests/analysis:embed)
+targets=(//examples/saxpy //tests/analysis:embed //tests/crates:build_script)
 groups=--output_groups=+images,+offload
 
 here() { (cd "$repo" && ./bazelw "$@"); }
