@@ -93,8 +93,8 @@ offload_library = rule(
     implementation = _offload_library_impl,
     doc = """Packs device images into one LLVM OffloadBinary and wraps it in one relocatable object.
 
-A host target that has it among its `deps` (Rust or C++) carries the images; the runtime finds them by
-symbol. Output groups: `images`, `offload` (the packed images alone).""",
+A host target that has it among its `deps` (C++ or Rust; `link_deps` of a Rust one from rules_rust 0.71 on) carries
+the images; the runtime finds them by symbol. Output groups: `images`, `offload` (the packed images alone).""",
     attrs = OFFLOAD_CLI | POLICY_ATTRS | CEILING_ATTRS | COVERAGE_ATTRS | SIZE_ATTRS | {
         "images": attr.label_list(mandatory = True, allow_empty = False, providers = [DeviceImageInfo], doc = "Targets with device images, such as `device_cdylib`."),
         "_aarch64": attr.label(default = "@platforms//cpu:aarch64"),

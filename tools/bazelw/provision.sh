@@ -70,6 +70,8 @@ configure() {
   if [ -s "/$bundle" ]; then cp "/$bundle" $bundle; else cat usr/share/ca-certificates/mozilla/*.crt >$bundle; fi
   inside ldconfig
   inside openssl pkcs12 -export -nokeys -jdktrust anyExtendedKeyUsage -in /$bundle -out /etc/ssl/certs/java.p12 -passout pass:changeit
+  # Whoever else uses this root has to verify servers as well.
+  chmod a+r etc/ssl/certs/java.p12
   [ -e etc/bazel/bazelrc.debian ] || mv etc/bazel/bazelrc etc/bazel/bazelrc.debian
   write_bazelrc
 }
