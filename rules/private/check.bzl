@@ -3,12 +3,13 @@
 load(":offload_cli.bzl", "run_offload")
 load(":ptx_ceiling.bzl", "ceiling_args")
 
-def check_image(ctx, label, policy, kind, arch, kernels, image):
+def check_image(ctx, label, folder, policy, kind, arch, kernels, image):
     """Registers the check of one image.
 
     Args:
       ctx: the rule's context; its attributes include OFFLOAD_CLI and CEILING_ATTRS.
       label: Label of the target to name in messages.
+      folder: where what is known of the image goes, in the target's package.
       policy: the PTX policy of the target; goes with the image.
       kind: `cubin`, `gfx` or `ptx`.
       arch: str, the architecture, in its canonical spelling.
@@ -18,7 +19,7 @@ def check_image(ctx, label, policy, kind, arch, kernels, image):
     Returns:
       a struct as in DeviceImageInfo.
     """
-    metadata = ctx.actions.declare_file("%s/%s.json" % (ctx.label.name, image.basename))
+    metadata = ctx.actions.declare_file("%s/%s.json" % (folder, image.basename))
     args = ctx.actions.args()
     args.add("--arch=" + arch)
     args.add("--kind=" + kind)

@@ -3,8 +3,9 @@
 load("@rules_rust//rust:defs.bzl", "rust_library")
 load("//rules:providers.bzl", "DeviceImageInfo", "PtxPolicyInfo")
 load("//toolchains:archs.bzl", "parse_arch")
-load(":device_link.bzl", "device_link")
+load(":device_link.bzl", "LINK_SUFFIX", "device_link")
 load(":flags.bzl", "check_ptxas_flags", "check_rustc_flags")
+load(":for_arch.bzl", "for_arch")
 load(":labels.bzl", "crate_name_of", "display")
 load(":policy.bzl", "POLICY_ATTRS", "resolve_policy")
 load(":ptx_archs.bzl", "check_ptx_archs")
@@ -99,9 +100,9 @@ def declare_device_cdylib(
     known = {arch: parse_arch(arch)[0] for arch in archs + ptx_archs if parse_arch(arch)[0]}
     targets = {parsed.name: parsed for parsed in known.values()}
     for parsed in targets.values():
-        link = "%s.%s" % (name, parsed.target_id)
+        image = "%s.%s" % (name, parsed.target_id)
         rust_library(
-            name = link + ".crate",
+            name = image + ".crate",
             srcs = srcs,
             crate_name = crate_name,
             rustc_flags = ["--cfg=offload_device"] + rustc_flags,
@@ -112,10 +113,10 @@ def declare_device_cdylib(
             **kwargs
         )
         device_link(
-            name = link,
+            name = image + LINK_SUFFIX,
             arch = parsed.name,
             archs = [known[arch].name for arch in archs if arch in known],
-            crate = ":%s.crate" % link,
+            crate = ":%s.crate" % image,
             kernels = kernels,
             max_ptx_isa = max_ptx_isa,
             min_driver = min_driver,
@@ -123,6 +124,14 @@ def declare_device_cdylib(
             ptx = ptx,
             ptx_archs = [known[arch].name for arch in ptx_archs if arch in known],
             ptxas_flags = ptxas_flags,
+            tags = tags + ["manual"],
+            testonly = testonly,
+            visibility = ["//visibility:private"],
+        )
+        for_arch(
+            name = image,
+            arch = parsed.name,
+            image = ":" + image + LINK_SUFFIX,
             tags = tags + ["manual"],
             testonly = testonly,
             visibility = visibility,

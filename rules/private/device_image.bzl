@@ -39,7 +39,7 @@ def _device_image_impl(ctx):
             "cubin" if kind == "ptx" else "ptx",
             "set ptx = \"embed\" on this target and on those that embed it" if by_itself else "build it without the flag",
         ))
-    image = check_image(ctx, label, policy.ptx, kind, parsed.name, ctx.attr.kernels, ctx.file.src)
+    image = check_image(ctx, label, label.name, policy.ptx, kind, parsed.name, ctx.attr.kernels, ctx.file.src)
     files = depset([image.file])
     return [
         DefaultInfo(files = files),

@@ -1,8 +1,7 @@
-"""One device image: a Rust crate and its dependencies, linked for one GPU architecture."""
+"""One device image: a Rust crate and its dependencies, linked on the platform of one GPU architecture."""
 
 load("@rules_rust//rust:rust_common.bzl", "CrateInfo", "DepInfo")
 load("//rules:providers.bzl", "DeviceImageInfo")
-load("//toolchains:archs.bzl", "all_targets")
 load(":check.bzl", "check_image")
 load(":labels.bzl", "display")
 load(":offload_cli.bzl", "OFFLOAD_CLI")
@@ -14,28 +13,12 @@ _RUST = Label("@rules_rust//rust:toolchain_type")
 _DEVICE = Label("//toolchains:device_toolchain_type")
 _ASSEMBLER = Label("//toolchains:assembler_toolchain_type")
 
-# Flags for every rustc of a build are meant for the host: `-Ctarget-cpu=native` is no GPU.
-_SETTINGS = {
-    str(Label("@rules_rust//rust/settings:extra_rustc_flag")): [],
-    str(Label("@rules_rust//rust/settings:extra_rustc_flags")): [],
-    # Device code is always optimised, so the host's mode does not build it again.
-    "//command_line_option:compilation_mode": "opt",
-}
+# The name of a `device_link` is that of the images' target and this.
+LINK_SUFFIX = ".link"
 
-# Bazel asks twice for each image: what the answer takes is read once.
-_PLATFORMS = {
-    parsed.name: {"//command_line_option:platforms": [str(Label("//toolchains/platforms:" + parsed.target_id))]}
-    for parsed in all_targets()
-}
-
-def _device_transition_impl(_settings, attr):
-    return _SETTINGS | _PLATFORMS[attr.arch]
-
-_device_transition = transition(
-    implementation = _device_transition_impl,
-    inputs = [],
-    outputs = _SETTINGS.keys() + ["//command_line_option:platforms"],
-)
+def _folder(ctx):
+    """Where its files go: called as the images' target is."""
+    return ctx.label.name.removesuffix(LINK_SUFFIX)
 
 def _dirname(file):
     return file.dirname
@@ -50,7 +33,7 @@ def _link(ctx, owner, image):
     rust = ctx.toolchains[_RUST]
     device = ctx.toolchains[_DEVICE].device
     crate = ctx.attr.crate[CrateInfo]
-    root = ctx.actions.declare_file("%s/%s.rs" % (ctx.label.name, crate.name))
+    root = ctx.actions.declare_file("%s/%s.rs" % (_folder(ctx), crate.name))
     ctx.actions.write(root, "#![no_std]\nextern crate %s as _;\n" % crate.name)
     rlibs = depset([crate.output], transitive = [ctx.attr.crate[DepInfo].transitive_crate_outputs])
 
@@ -139,17 +122,17 @@ def _device_link_impl(ctx):
     device = ctx.toolchains[_DEVICE].device
     name = ctx.attr.crate[CrateInfo].name
     nvidia = device.vendor == "nvidia"
-    linked = ctx.actions.declare_file("%s/%s.%s" % (ctx.label.name, name, "ptx" if nvidia else "elf"))
+    linked = ctx.actions.declare_file("%s/%s.%s" % (_folder(ctx), name, "ptx" if nvidia else "elf"))
     _link(ctx, owner, linked)
 
     policy = resolve_policy(ctx, owner).ptx
     kinds = image_kinds(policy, ctx.attr.arch, ctx.attr.archs, ctx.attr.ptx_archs)
     files = {"ptx": linked} if nvidia else {"gfx": linked}
     if "cubin" in kinds:
-        files["cubin"] = ctx.actions.declare_file("%s/%s.cubin" % (ctx.label.name, name))
+        files["cubin"] = ctx.actions.declare_file("%s/%s.cubin" % (_folder(ctx), name))
         _assemble(ctx, owner, linked, files["cubin"])
 
-    images = [check_image(ctx, owner, policy, kind, ctx.attr.arch, ctx.attr.kernels, files[kind]) for kind in kinds]
+    images = [check_image(ctx, owner, _folder(ctx), policy, kind, ctx.attr.arch, ctx.attr.kernels, files[kind]) for kind in kinds]
     groups = {kind: depset([file]) for kind, file in files.items()}
     return [
         DefaultInfo(files = depset([image.file for image in images])),
@@ -165,8 +148,7 @@ def _device_link_impl(ctx):
 
 device_link = rule(
     implementation = _device_link_impl,
-    doc = "Links one `rust_library` into a device image for one GPU architecture. Made by `device_cdylib`.",
-    cfg = _device_transition,
+    doc = "Links one `rust_library` into a device image, on the platform of its GPU architecture. Made by `device_cdylib`.",
     attrs = OFFLOAD_CLI | POLICY_ATTRS | CEILING_ATTRS | {
         "arch": attr.string(mandatory = True, doc = "The architecture, in its canonical spelling."),
         "archs": attr.string_list(doc = "All that the `device_cdylib` has machine code for."),
@@ -175,7 +157,6 @@ device_link = rule(
         "ptx_archs": attr.string_list(doc = "All that it has PTX for; empty where nobody says."),
         "ptxas_flags": attr.string_list(doc = "More flags for ptxas."),
         "owner": attr.string(mandatory = True, doc = "Label of the target to name in messages."),
-        "_allowlist_function_transition": attr.label(default = "@bazel_tools//tools/allowlists/function_transition_allowlist"),
         "_device_linker": attr.label(
             default = Label("//tools/device_linker"),
             executable = True,

@@ -2,9 +2,29 @@
 
 load("@bazel_skylib//lib:unittest.bzl", "analysistest", "asserts")
 
+_LinkedInfo = provider(
+    doc = "What makes the images of a target.",
+    fields = {"actions": "list of Action: the target's own, and those of what it leads to on the platform of a GPU"},
+)
+
+def _linked_aspect_impl(target, ctx):
+    images = getattr(ctx.rule.attr, "image", [])
+    return [_LinkedInfo(actions = target.actions + [action for image in images for action in image[_LinkedInfo].actions])]
+
+# For a test of one architecture's images: the target that the user names registers no action itself.
+linked_aspect = aspect(
+    implementation = _linked_aspect_impl,
+    attr_aspects = ["image"],
+)
+
+def actions(env):
+    """The actions of the target under test, and behind it where the test has `linked_aspect`."""
+    target = analysistest.target_under_test(env)
+    return target[_LinkedInfo].actions if _LinkedInfo in target else analysistest.target_actions(env)
+
 def with_mnemonic(env, mnemonic):
-    """The actions of the target under test that have this mnemonic."""
-    return [action for action in analysistest.target_actions(env) if action.mnemonic == mnemonic]
+    """Of these actions those that have this mnemonic."""
+    return [action for action in actions(env) if action.mnemonic == mnemonic]
 
 def the_action(env, mnemonic):
     """The only action with this mnemonic."""

@@ -1,7 +1,7 @@
 """How one device image is linked and assembled: what stands in the commands."""
 
 load("@bazel_skylib//lib:unittest.bzl", "analysistest", "asserts")
-load(":actions.bzl", "has", "has_prefix", "inputs_ending", "is_hermetic", "lacks", "the_action", "with_mnemonic")
+load(":actions.bzl", "actions", "has", "has_prefix", "inputs_ending", "is_hermetic", "lacks", "linked_aspect", "the_action", "with_mnemonic")
 
 def _options(action, prefix):
     return [arg.removeprefix(prefix) for arg in action.argv if arg.startswith(prefix)]
@@ -29,6 +29,7 @@ def _link_test_impl(ctx):
 
 link_test = analysistest.make(
     _link_test_impl,
+    extra_target_under_test_aspects = [linked_aspect],
     attrs = {
         "arch": attr.string(),
         "linked_by": attr.string_list(),
@@ -46,15 +47,23 @@ def _assemble_test_impl(ctx):
     is_hermetic(env, assemble)
     return analysistest.end(env)
 
-assemble_test = analysistest.make(_assemble_test_impl, attrs = {"arch": attr.string()})
+assemble_test = analysistest.make(
+    _assemble_test_impl,
+    attrs = {"arch": attr.string()},
+    extra_target_under_test_aspects = [linked_aspect],
+)
 
 def _not_assembled_test_impl(ctx):
     env = analysistest.begin(ctx)
+    the_action(env, "DeviceLink")
     asserts.equals(env, [], with_mnemonic(env, "DeviceAssemble"))
-    asserts.equals(env, [], [f.path for action in analysistest.target_actions(env) for f in action.outputs.to_list() if f.path.endswith(".cubin")])
+    asserts.equals(env, [], [f.path for action in actions(env) for f in action.outputs.to_list() if f.path.endswith(".cubin")])
     return analysistest.end(env)
 
-not_assembled_test = analysistest.make(_not_assembled_test_impl)
+not_assembled_test = analysistest.make(
+    _not_assembled_test_impl,
+    extra_target_under_test_aspects = [linked_aspect],
+)
 
 def _check_test_impl(ctx):
     env = analysistest.begin(ctx)
@@ -67,6 +76,7 @@ def _check_test_impl(ctx):
 
 check_test = analysistest.make(
     _check_test_impl,
+    extra_target_under_test_aspects = [linked_aspect],
     attrs = {
         "arch": attr.string(),
         "kinds": attr.string_list(),

@@ -4,7 +4,7 @@ load("@bazel_skylib//lib:unittest.bzl", "analysistest", "asserts")
 load(":actions.bzl", "has", "lacks")
 
 # From the program to its crates; `tools` leads to it where another action runs it.
-_ATTRS = ["binary", "crate", "deps", "images", "tools"]
+_ATTRS = ["binary", "crate", "deps", "image", "images", "tools"]
 
 _RustcInfo = provider(
     doc = "Calls of rustc for target code.",

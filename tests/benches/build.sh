@@ -53,7 +53,7 @@ awk -v folder="$folder" '
     if (/Checking|Packing|Wrapping|Verifying|libsaxpy.images.lo/) next
     match($0, /saxpy:[^ ]*/)
     name = substr($0, RSTART + 6, RLENGTH - 6)
-    sub(/\.crate$/, "", name)
+    sub(/\.(crate|link)$/, "", name)
     out = folder "/" (name == "saxpy.host" ? "host" : "device." name)
   }
   /^# / { out = "" }

@@ -1,20 +1,24 @@
 """`failed_action`: runs one action of a target that fails by design, and keeps what it said."""
 
 _ActionsInfo = provider(
-    doc = "The actions of a target and of the crate that it links.",
+    doc = "The actions of a target, and of the image and the crate behind it.",
     fields = {"actions": "list of struct (label: Label, action: Action)"},
 )
 
+_ATTRS = ["crate", "image"]
+
 def _actions_aspect_impl(target, ctx):
     actions = [struct(label = target.label, action = action) for action in target.actions]
-    crate = getattr(ctx.rule.attr, "crate", None)
-    if crate and _ActionsInfo in crate:
-        actions.extend(crate[_ActionsInfo].actions)
+    for name in _ATTRS:
+        value = getattr(ctx.rule.attr, name, None) or []
+        for dep in value if type(value) == type([]) else [value]:
+            if _ActionsInfo in dep:
+                actions.extend(dep[_ActionsInfo].actions)
     return [_ActionsInfo(actions = actions)]
 
 _actions_aspect = aspect(
     implementation = _actions_aspect_impl,
-    attr_aspects = ["crate"],
+    attr_aspects = _ATTRS,
 )
 
 def _label(target):

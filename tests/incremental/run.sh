@@ -70,8 +70,8 @@ ran() {
     <(sed -nE 's|^SUBCOMMAND: # (//[^ ]*) .*, mnemonic: ([A-Za-z]+)\]$|\2 \1|p' "$folder/build" | sort)
 }
 
-links=(Rustc\ //edited:first.{sm_80,gfx90a}.crate DeviceLink\ //edited:first.{sm_80,gfx90a})
-images=(DeviceAssemble\ //edited:first.sm_80 OffloadCheck\ //edited:first.{sm_80,gfx90a})
+links=(Rustc\ //edited:first.{sm_80,gfx90a}.crate DeviceLink\ //edited:first.{sm_80,gfx90a}.link)
+images=(DeviceAssemble\ //edited:first.sm_80.link OffloadCheck\ //edited:first.{sm_80,gfx90a}.link)
 library=({OffloadPack,OffloadLink,CppArchive}\ //edited:images)
 program=(Rustc\ //edited:program.host OffloadVerify\ //edited:program)
 

@@ -160,7 +160,7 @@ for mode in fastbuild dbg; do
   expect "-c $mode builds elsewhere" elsewhere build -c "$mode" "$groups" "${targets[@]}"
   # Of each target, what it makes and what it is made of.
   made=$(here cquery --noshow_progress -c "$mode" --output=files "$groups" \
-    "set(${targets[*]}) union kind('rust_binary|_device_images|device_link|offload_library', deps(set(${targets[*]}), 3))" 2>/dev/null |
+    "set(${targets[*]}) union kind('rust_binary|_device_images|device_link|offload_library', deps(set(${targets[*]}), 4))" 2>/dev/null |
     grep -e '^bazel-out/.*/bin/\(examples\|tests\)/' | sort -u)
   expect "-c $mode has outputs to compare" [ "$(wc -l <<<"$made")" -gt 15 ]
   for file in $made; do
