@@ -45,11 +45,11 @@ pub fn link(job: &PtxJob) -> Result<(), LinkError> {
     }
     outcome?;
 
-    let inputs: Vec<&Path> = [crates.as_path()].into_iter().chain(library).collect();
+    let inputs = [&[crates.as_path()], library.as_slice()].concat();
     merge(job, Take::Needed, &inputs, &linked)?;
     let ptx = compile(job, &workspace, &linked)?;
     // Each library was read once: what one needs of another that comes before it is not there yet.
-    if externals::any(&ptx)? {
+    if !library.is_empty() && externals::any(&ptx)? {
         merge(job, Take::All, &inputs, &linked)?;
         compile(job, &workspace, &linked)?;
     }

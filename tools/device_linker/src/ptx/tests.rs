@@ -168,6 +168,22 @@ fn of_the_sysroot_all_where_something_is_missing() {
     );
 }
 
+/// Where no library was passed over, there is nothing to link again.
+#[test]
+fn without_a_sysroot_what_is_missing_is_linked_once() {
+    let _turn = turn();
+    let mut bench = Bench::new();
+    with_core(&mut bench);
+    bench.job.inputs.remove(0);
+    let missing = format!("{PTX}; echo '.extern .func missing'");
+    bench.job.llc = bench.fake("llc", 22, &missing);
+    link(&bench.job).unwrap();
+    assert_eq!(
+        merges(&bench)[1..],
+        ["--only-needed crates.bc -o linked.bc"]
+    );
+}
+
 #[test]
 fn a_sysroot_is_told_by_its_folders() {
     for (path, wanted) in [
