@@ -70,13 +70,18 @@ ran() {
     <(sed -nE 's|^SUBCOMMAND: # (//[^ ]*) .*, mnemonic: ([A-Za-z]+)\]$|\2 \1|p' "$folder/build" | sort)
 }
 
+lock() { stat -c %y MODULE.bazel.lock 2>/dev/null || echo none; }
+
 links=(Rustc\ //edited:first.{sm_80,gfx90a}.crate DeviceLink\ //edited:first.{sm_80,gfx90a}.link)
 images=(DeviceAssemble\ //edited:first.sm_80.link OffloadCheck\ //edited:first.{sm_80,gfx90a}.link)
 library=({OffloadPack,OffloadLink,CppArchive}\ //edited:images)
 program=(Rustc\ //edited:program.host OffloadVerify\ //edited:program)
 
 expect "it builds" build
+before=$(lock)
 expect "nothing is built again where nothing was edited" ran
+# Written anew, it would have Bazel ask all that depends on a module again, in each build.
+expect "nor is the lock file of the modules" [ "$(lock)" = "$before" ]
 sed -i 's/= 1;/= 2;/' "$package/first.rs"
 expect "a kernel's code: its crate, its images, the library and the program" ran "${links[@]}" "${images[@]}" "${library[@]}" "${program[@]}"
 echo '// Of no consequence.' >>"$package/first.rs"

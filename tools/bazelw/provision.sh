@@ -103,6 +103,9 @@ write_bazelrc() {
     echo "common --repo_env=CARGO_HTTP_CAINFO=/etc/ssl/certs/ca-certificates.crt --repo_env=PIP_CERT=/etc/ssl/certs/ca-certificates.crt"
     # Bazel 7 would still add modules of its own choosing, from the network, for WORKSPACE's sake.
     echo "common --enable_workspace=false"
+    # Debian's Bazel writes "{}" as every lock file and finds it out of date in the next build: each would write it anew
+    # and ask all that depends on a module again.
+    echo "common --lockfile_mode=off"
     # A machine on which sandboxing does not work must say so, not fall back in silence.
     echo "common --spawn_strategy=linux-sandbox --genrule_strategy=linux-sandbox"
   } >"$ROOT/etc/bazel/bazelrc"
