@@ -5,23 +5,10 @@ load(":coverage.bzl", "COVERAGE_ATTRS", "required_archs")
 load(":labels.bzl", "display")
 load(":offload_cli.bzl", "OFFLOAD_CLI", "run_offload")
 load(":origins.bzl", "OriginsInfo", "origins_aspect", "shared_libraries")
+load(":packed_images.bzl", "PACKED_IMAGES", "packed_images")
 load(":policy.bzl", "POLICY_ATTRS", "attribute_origin", "check_admitted", "resolve_policy", "with_images")
 load(":ptx_ceiling.bzl", "CEILING_ATTRS", "ceiling_args")
 load(":sizes.bzl", "SIZE_ATTRS", "size_flags")
-
-def _packed(ctx):
-    """The images as they were packed; fails where nobody did."""
-    images = ctx.attr.images
-    packed = getattr(images[OutputGroupInfo], "offload", None)
-    if not packed:
-        fail("""
-
-%s: in `images`: %s has images that are not packed.
-  wanted: the `offload_library` that was linked into the program
-  found:  a target with images alone
-  mend:   name the offload_library, or make one: offload_library(name = "images", images = ["%s"])
-""" % (display(ctx.label), display(images.label), display(images.label)))
-    return packed
 
 def _verify(ctx, policy, packed):
     """Reads the linked file again, and the libraries that are loaded with it.
@@ -69,7 +56,7 @@ def _audited_binary_impl(ctx):
     policy = resolve_policy(ctx, ctx.label)
     check_admitted(ctx.label, policy, [ctx.attr.images])
     policy = with_images(ctx.label, policy, ctx.attr.images)
-    packed = _packed(ctx)
+    packed = packed_images(ctx.label, ctx.attr.images)
     executable = ctx.actions.declare_file(ctx.label.name)
     ctx.actions.symlink(
         output = executable,
@@ -104,7 +91,7 @@ audited_binary = rule(
         "audit_exceptions": attr.label_keyed_string_dict(allow_files = True, doc = "Dependencies, of any depth, whose images may breach the policy, and why."),
         "binary": attr.label(mandatory = True, executable = True, cfg = "target", aspects = [origins_aspect], doc = "The program."),
         "data": attr.label_list(allow_files = True, doc = "Files that the program reads when it runs; `args` may name them."),
-        "images": attr.label(mandatory = True, providers = [DeviceImageInfo, PtxPolicyInfo], doc = "The `offload_library` that was linked into it."),
+        "images": PACKED_IMAGES,
         "unused": attr.string(doc = "What is wrong with attributes that nothing comes of: said where the target is asked for."),
     },
     provides = [DeviceImageInfo, PtxPolicyInfo],

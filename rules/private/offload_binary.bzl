@@ -6,6 +6,7 @@ load(":audited_binary.bzl", "audited_binary")
 load(":device_cdylib.bzl", "declare_device_cdylib")
 load(":labels.bzl", "crate_name_of", "display")
 load(":offload_library.bzl", "offload_library")
+load(":packed_images.bzl", "linked_images")
 load(":unused.bzl", "unused")
 
 # From 0.71 on, what is linked and is no crate has an attribute of its own.
@@ -166,9 +167,17 @@ def offload_binary(
             **common
         )
     if srcs != None:
+        linked_images(
+            name = name + ".linked",
+            images = images,
+            owner = str(native.package_relative_label(name)),
+            target_compatible_with = target_compatible_with,
+            visibility = ["//visibility:private"],
+            **common
+        )
         binary = ":%s.host" % name
         linked = {"deps": deps} | kwargs
-        linked[_LINK_DEPS] = linked.get(_LINK_DEPS, []) + [images]
+        linked[_LINK_DEPS] = linked.get(_LINK_DEPS, []) + [":%s.linked" % name]
         rust_binary(
             name = name + ".host",
             data = data,
