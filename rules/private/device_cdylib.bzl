@@ -7,6 +7,7 @@ load(":device_link.bzl", "LINK_SUFFIX", "device_link")
 load(":flags.bzl", "check_ptxas_flags", "check_rustc_flags")
 load(":for_arch.bzl", "for_arch")
 load(":labels.bzl", "crate_name_of", "display")
+load(":lists.bzl", "check_lists")
 load(":policy.bzl", "POLICY_ATTRS", "resolve_policy")
 load(":ptx_archs.bzl", "check_ptx_archs")
 
@@ -91,10 +92,15 @@ def declare_device_cdylib(
         target_compatible_with = None,
         **kwargs):
     """Declares the targets of a `device_cdylib`; messages name `owner`, the target that the user wrote."""
-    for attribute, value in {"archs": archs, "ptx_archs": ptx_archs}.items():
-        if type(value) != type([]):
-            fail("%s: `%s` is a %s; wanted a list of names: each architecture makes a target of its own, so a select() cannot stand here" % (owner, attribute, type(value)))
-    owner = str(native.package_relative_label(owner))
+    owner = native.package_relative_label(owner)
+
+    # Each architecture makes a target of its own.
+    check_lists(
+        display(owner),
+        names = {"archs": archs, "ptx_archs": ptx_archs},
+        lists = {"rustc_flags": rustc_flags, "tags": tags},
+    )
+    owner = str(owner)
 
     # What is wrong with the others `_device_images` says, when this target is asked for.
     known = {arch: parse_arch(arch)[0] for arch in archs + ptx_archs if parse_arch(arch)[0]}

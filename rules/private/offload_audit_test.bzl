@@ -3,6 +3,7 @@
 load("@bazel_skylib//rules:native_binary.bzl", "native_test")
 load("//toolchains:archs.bzl", "parse_arch")
 load(":labels.bzl", "display")
+load(":lists.bzl", "check_lists")
 load(":policy.bzl", "POLICIES")
 load(":sizes.bzl", "size_flags")
 
@@ -40,6 +41,11 @@ def offload_audit_test(
     label = native.package_relative_label(name)
     if ptx != None and ptx not in POLICIES:
         fail("%s: `ptx` is '%s'; wanted %s" % (display(label), ptx, " or ".join(POLICIES)))
+    check_lists(
+        display(label),
+        names = {"forbid_archs": forbid_archs, "require_archs": require_archs, "require_kernels": require_kernels},
+        lists = {"data": data},
+    )
     for arch in require_archs:
         _parsed, error = parse_arch(arch)
         if error:

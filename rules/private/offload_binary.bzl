@@ -5,6 +5,7 @@ load("@rules_rust//rust:defs.bzl", "rust_binary")
 load(":audited_binary.bzl", "audited_binary")
 load(":device_cdylib.bzl", "declare_device_cdylib")
 load(":labels.bzl", "crate_name_of", "display")
+load(":lists.bzl", "check_lists")
 load(":offload_library.bzl", "offload_library")
 load(":packed_images.bzl", "linked_images")
 load(":unused.bzl", "unused")
@@ -114,6 +115,7 @@ def offload_binary(
         (one, value), (other, its) = one.items()[0], other.items()[0]
         if (value == None) == (its == None):
             fail("%s: wanted either `%s` or `%s`; found %s" % (label, one, other, "neither" if value == None else "both"))
+    check_lists(label, names = {}, lists = {"deps": deps, "rustc_flags": rustc_flags})
     unused_attributes = unused(binary, images, dict(
         compile_data = compile_data,
         crate_features = crate_features,
