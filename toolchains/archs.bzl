@@ -68,9 +68,15 @@ def _edit_distance(a, b):
         previous = current
     return previous[-1]
 
+def _common_start(a, b):
+    """How many characters two strings start with alike."""
+    length = min(len(a), len(b))
+    return len([n for n in range(1, length + 1) if a[:n] == b[:n]])
+
 def nearest_arch(name):
     """The name in the table that `name` was most likely meant to be."""
-    return sorted([(_edit_distance(name, known), known) for known in ARCHS])[0][1]
+    name = name.lower()
+    return sorted([(_edit_distance(name, known), -_common_start(name, known), known) for known in ARCHS])[0][2]
 
 def parse_arch(arch):
     """Reads an arch as users write it.

@@ -167,10 +167,11 @@ pub fn family(sm: u32) -> Option<u32> {
 /// The known name that `wanted` is most likely a slip of, if any is near enough.
 #[must_use]
 pub fn nearest(wanted: &str) -> Option<&'static str> {
+    let wanted = wanted.to_ascii_lowercase();
     if wanted.starts_with("sm_101") || wanted.starts_with("compute_101") {
         return Some("sm_110");
     }
-    crate::near::nearest(wanted, ARCHS.iter().map(|arch| arch.name))
+    crate::near::nearest(&wanted, ARCHS.iter().map(|arch| arch.name))
 }
 
 #[cfg(test)]
@@ -204,6 +205,7 @@ mod tests {
     fn nearest_name() {
         assert_eq!(nearest("sm90"), Some("sm_90"));
         assert_eq!(nearest("gfx110"), Some("gfx1100"));
+        assert_eq!(nearest("GFX90A"), Some("gfx90a"));
         assert_eq!(nearest("sm_101a"), Some("sm_110"));
         assert_eq!(nearest("bogus"), None);
     }

@@ -143,7 +143,7 @@ fn minor_versions_and_missing_kernels() {
             "//x:y: no image for sm_80 in ",
             "wanted: an image that runs on sm_80 as it is\n",
             "found:  images for: sm_87\n",
-            "mend:   add \"sm_80\" to the archs of //x:y\n",
+            "mend:   add \"sm_80\" to the archs of //x:y, or of what it packs\n",
         ],
     );
     let no_kernel = verify("--require-kernel=fil", &sm_87);

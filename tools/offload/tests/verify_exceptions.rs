@@ -242,7 +242,10 @@ fn a_container_of_one_target_may_lack_an_architecture() {
     ran.says(1, &["images for: sm_75; from @v//:lib (theirs.fatbin)\n"]);
     // Of no target that is known.
     let ran = verify(&[]);
-    ran.says(1, &["mend:   add \"sm_90\" to the archs of //x:y\n"]);
+    ran.says(
+        1,
+        &["mend:   add \"sm_90\" to the archs of //x:y, or of what it packs\n"],
+    );
     assert!(!ran.err.contains("audit_exceptions"), "{}", ran.err);
     // Of two targets: packed together, and neither may speak for the other.
     let a = image(&room, "cubin", "sm_75", "a", SM_75);

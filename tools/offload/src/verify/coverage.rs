@@ -142,7 +142,10 @@ impl Asked<'_> {
                 found: format!("images for: {}", list(&set(there), 50)),
                 mend: match &origin {
                     Some(origin) => format!("build {} for \"{arch}\" too", clean(&origin.target)),
-                    None => format!("add \"{arch}\" to the archs of {}", named(self.label)),
+                    None => format!(
+                        "add \"{arch}\" to the archs of {}, or of what it packs",
+                        named(self.label)
+                    ),
                 },
             },
         };
