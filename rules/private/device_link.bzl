@@ -34,7 +34,7 @@ def _link(ctx, owner, image):
     device = ctx.toolchains[_DEVICE].device
     crate = ctx.attr.crate[CrateInfo]
     root = ctx.actions.declare_file("%s/%s.rs" % (_folder(ctx), crate.name))
-    ctx.actions.write(root, "#![no_std]\nextern crate %s as _;\n" % crate.name)
+    ctx.actions.write(root, "#![no_std]\n#![allow(non_snake_case)]\nextern crate %s as _;\n" % crate.name)
     rlibs = depset([crate.output], transitive = [ctx.attr.crate[DepInfo].transitive_crate_outputs])
 
     args = ctx.actions.args()

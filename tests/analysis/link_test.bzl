@@ -19,6 +19,10 @@ def _link_test_impl(ctx):
     lacks(env, link, *["--%s=" % tool for tool in ["llc", "lld", "llvm-link", "opt"] if tool not in ctx.attr.linked_by])
     is_hermetic(env, link)
 
+    # A crate whose name is no snake case warns of it where the user can allow it, and not here again.
+    root = the_action(env, "FileWrite")
+    asserts.true(env, "#![allow(non_snake_case)]" in root.content, root.content)
+
     # Intermediate files are called alike for all architectures: those of each go into a folder of its own.
     asserts.equals(env, [file.dirname for file in link.outputs.to_list()], _options(link, "--out-dir="))
 
