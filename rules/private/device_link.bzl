@@ -23,6 +23,9 @@ def _folder(ctx):
 def _dirname(file):
     return file.dirname
 
+def _sysroot(rustc):
+    return rustc.dirname.removesuffix("/bin")
+
 def _link(ctx, owner, image):
     """Links the crate into a `cdylib`: PTX for NVIDIA, a code object for AMD.
 
@@ -54,8 +57,10 @@ def _link(ctx, owner, image):
         "-Cdebuginfo=0",
         "-Cstrip=debuginfo",
     ])
-    args.add(rust.sysroot, format = "--sysroot=%s")
-    args.add_all(rust.rust_std_paths, format_each = "-L%s")
+
+    # Of files, not `rust.sysroot` and `rust.rust_std_paths`: strings are not mapped.
+    args.add_all([rust.rustc], map_each = _sysroot, format_each = "--sysroot=%s")
+    args.add_all(rust.rust_std, map_each = _dirname, uniquify = True, format_each = "-L%s")
     args.add_all(rust.extra_rustc_flags)
     args.add_all(device.rustc_flags)
     args.add(ctx.executable._device_linker, format = "-Clinker=%s")
@@ -75,6 +80,7 @@ def _link(ctx, owner, image):
         outputs = [image],
         env = rust.env,
         mnemonic = "DeviceLink",
+        execution_requirements = {"supports-path-mapping": "1"},
         # Where each toolchain may choose a machine to run on, the device toolchain's choice counts: it has the tools.
         toolchain = _DEVICE,
         progress_message = "Linking device crate %s for %s" % (display(owner), ctx.attr.arch),

@@ -37,22 +37,34 @@ done
 # Of one architecture each, and of none.
 ours='mnemonic("(Device|Offload).*", deps(//examples/saxpy))'
 of_images='mnemonic("Device.*|OffloadCheck", deps(//examples/saxpy))'
+crates='mnemonic("Rustc", filter("^//examples/saxpy:.*\.crate$|^//runtime/device", deps(//examples/saxpy)))'
 described() { ./bazelw aquery --noshow_progress "$@" 2>/dev/null; }
-keys() { described "$@" | grep ActionKey | sort; }
-images=$(keys "$of_images")
+keys() { { described "$of_images" "$@"; described "$crates" "$@"; } | grep ActionKey | sort; }
+images=$(keys)
 expect "images take actions" [ "$(wc -l <<<"$images")" -gt 20 ]
 for mode in opt dbg; do
-  expect "-c $mode leaves the images alone" [ "$(keys "$of_images" -c "$mode")" = "$images" ]
+  expect "-c $mode leaves the images alone" [ "$(keys -c "$mode")" = "$images" ]
 done
 
-text=$(described "$ours")
+# Of these the text is looked through.
 has() { grep -qE -- "$1" <<<"$text"; }
 lacks() { ! grep -E -- "$1" <<<"$text"; }
+each_has() { has "$1" && [ "$(grep -cE -- "$1" <<<"$text")" = "$(grep -c '^  Mnemonic: ' <<<"$text")" ]; }
+# A path from the root may follow an option: -L/usr. The sources of `core` are called /rust-src; PATH is looked at by itself.
+names_no_path() { ! sed -E 's,=/rust-src\b| PATH=[^ ]*,,g' <<<"$text" | grep -E '(^|[^[:alnum:]_.~+%{}/-]|-[A-Z])/[[:alnum:]]'; }
+text=$(described "$ours")
 expect "what is looked through is a command line" has '^  Command Line: \(exec bazel-out/.*/offload '
-expect "no action names a path of this machine" lacks "[ '=,:]/[a-z]+/"
+expect "no action names a path of this machine" names_no_path
 expect "no action has a variable of the machine's" lacks '^  Environment: \[(.*, )?(PATH|HOME|USER|TMPDIR|LD_LIBRARY_PATH|CUDA_HOME|ROCM_PATH)='
 expect "no action asks for more than a worker has" lacks '^  ExecutionInfo: .*(requires-network|no-sandbox|no-remote|no-cache|local)'
-expect "paths of configurations may be mapped" has '^  ExecutionInfo: .*supports-path-mapping'
+expect "paths of configurations may be mapped in each" each_has '^  ExecutionInfo: .*supports-path-mapping'
+
+# Crates behind the images are compiled by rules_rust, which gives its actions the default PATH; rustc starts nothing by it.
+text=$(described "$crates")
+expect "each crate is compiled for a GPU" each_has "^    '--target=(nvptx64-nvidia-cuda|amdgcn-amd-amdhsa)'"
+expect "and names no path of this machine" names_no_path
+expect "nor a variable" lacks '^  Environment: \[(.*, )?(HOME|USER|TMPDIR|LD_LIBRARY_PATH|CUDA_HOME|ROCM_PATH)='
+expect "its PATH is the same on each machine" each_has '^  Environment: .*, PATH=/bin:/usr/bin:/usr/local/bin,'
 
 # Whether a program may have what it has is asked of every build but one that asks for no validations.
 planted=//tests/plants:bare_rodata.ptx

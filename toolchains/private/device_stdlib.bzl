@@ -77,6 +77,7 @@ def _device_stdlib_impl(ctx):
             outputs = [rlib],
             env = {"RUSTC_BOOTSTRAP": "1"},
             mnemonic = "DeviceStdlib",
+            execution_requirements = {"supports-path-mapping": "1"},
             # The tools are attributes, of no toolchain.
             toolchain = None,
             progress_message = "Compiling %s for %s" % (crate.name, " ".join([ctx.attr.triple] + ctx.attr.rustc_flags)),
