@@ -16,8 +16,8 @@ cd "$repo" || exit 1
 target=//tests/faults:library
 made=(bazel-bin/tests/faults/library.offload bazel-bin/tests/faults/library.o)
 
-# Nothing of a cache, so that the tools do run.
-build() { ./bazelw build --noshow_progress --disk_cache= --remote_download_outputs=all --output_groups=+offload "$@" "$target"; }
+# Nothing of a cache, so that the tools do run; and not for ever.
+build() { timeout 600 ./bazelw build --noshow_progress --disk_cache= --remote_download_outputs=all --output_groups=+offload "$@" "$target"; }
 hashes() { sha256sum "${made[@]}"; }
 tool() { pgrep -f "^[^ ]*/offload $1 --label=$target "; }
 

@@ -44,8 +44,11 @@ expect "all tests pass, every action on a worker" processes "remote" one test --
 cat "$folder/said"
 ran=$(count remote)
 expect "they are four" [ "$(tested)" = 4 ]
+example=external/rules_offload~/examples/saxpy/saxpy
+made=(library.{o,offload} program "$example"{,.images.o,.images.offload})
 mkdir "$folder/remote"
-expect "programs and images come back" cp -L "$module"/bazel-bin/{library.o,library.offload,program} "$folder/remote"
+come_back() (cd "$module/bazel-bin" && cp -L --parents -t "$folder/remote" "${made[@]}")
+expect "programs and images come back" come_back
 expect "among their actions are those of the tools" [ "${ran:-0}" -gt 100 ]
 expect "an empty output base has all from the cache" processes "remote cache hit" two test --config=remote --output_groups=+offload //...
 cat "$folder/said"
@@ -61,8 +64,10 @@ expect "and in another mode of the host the images and their pack are there alre
 abi=$(source "$repo/tests/remote/service/common.sh" && echo "$SERVICE_ROOT/abi/usr")
 bare=(--experimental_use_hermetic_linux_sandbox --sandbox_add_mount_pair=/proc --sandbox_add_mount_pair=/dev)
 for place in bin:/bin bin:/usr/bin lib:/lib lib64:/lib64; do bare+=("--sandbox_add_mount_pair=$abi/$place"); done
-expect "this machine builds it too, in a sandbox as bare as that" bazel local build "${bare[@]}" --output_groups=+offload //:library //:program
-for file in "$folder"/remote/*; do
-  expect "${file##*/} is the same" cmp "$file" "$module/bazel-bin/${file##*/}"
+expect "this machine builds it too, and the example, in a sandbox as bare as that" processes "linux-sandbox" \
+  local build "${bare[@]}" --output_groups=+offload //:library //:program "@rules_offload//examples/saxpy"
+cat "$folder/said"
+for file in "${made[@]}"; do
+  expect "${file##*/} is the same" cmp "$folder/remote/$file" "$module/bazel-bin/$file"
 done
 exit "$failed"

@@ -179,6 +179,7 @@ expect "an action outlives its worker's death" kill -0 "$slow"
 "$service" start-worker "$folder/service"
 expect "and another worker runs it" wait "$slow"
 expect "to its end" ran "1 remote" "$folder/slow"
+expect "what it made is whole" grep -qx slow "$module/bazel-bin/slow.txt"
 "$service" restart-server "$folder/service"
 expect "a server that starts anew has the blobs, and no results" runs "4 remote" third build //:words
 

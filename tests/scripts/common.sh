@@ -52,11 +52,11 @@ fails_and_says() {
 }
 
 # bazel BASE COMMAND ARGUMENT...: in $module, with an output base of that name. What is downloaded is kept in $folder
-# alone: no cache of this machine may help.
+# alone: no cache of this machine may help. Bounded: Bazel waits for a worker for ever.
 bazel() {
   local base=$folder/base.$1 command=$2
   shift 2
-  (cd "$module" && "$repo/bazelw" --output_base="$base" "$command" --noshow_progress --repository_cache="$folder/cache" "${mounts[@]}" "$@")
+  (cd "$module" && timeout 1200 "$repo/bazelw" --output_base="$base" "$command" --noshow_progress --repository_cache="$folder/cache" "${mounts[@]}" "$@")
 }
 # Bazel's sandbox has a /tmp of its own, in which a checkout that lies there would be missing.
 mounts=()
