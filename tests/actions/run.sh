@@ -22,6 +22,8 @@ actions() {
   done
 }
 
+# A server that has analysed the tests names their configurations too, which flags made.
+./bazelw shutdown >/dev/null 2>&1
 plain=$(actions)
 tools=$(grep -e '-exec' <<<"$plain" | sort)
 rest=$(grep -v -e '-exec' <<<"$plain" | sort)
