@@ -116,7 +116,7 @@ _rust = tag_class(
     attrs = {
         "sha256s": attr.string_dict(
             mandatory = True,
-            doc = "The sha256 of each archive, by its name without an extension: `rustc-1.97.1-x86_64-unknown-linux-gnu`, `rust-std-…` and `llvm-tools-…` likewise, `rust-src-1.97.1`. Where that of `rust-std-1.97.1-nvptx64-nvidia-cuda` is there too, `core` is not compiled for NVIDIA's GPUs; `cargo`, `clippy` and `rustfmt` are of use to host toolchains.",
+            doc = "The sha256 of each archive, by its name without an extension: `rustc-1.97.1-x86_64-unknown-linux-gnu`, `rust-std-...` and `llvm-tools-...` likewise, `rust-src-1.97.1`. Where that of `rust-std-1.97.1-nvptx64-nvidia-cuda` is there too, `core` is not compiled for NVIDIA's GPUs; `cargo`, `clippy` and `rustfmt` are of use to host toolchains.",
         ),
         "urls": attr.string_list(
             default = ["https://static.rust-lang.org/dist/{}.tar.xz"],
