@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # run.sh: builds that are cut off, and the ones after them.
 #
-# Bazel and the tool are killed in the middle of packing and of linking, and both find a disk that is full; the next
-# build completes, and what it makes is what a build makes that nobody cut off. Exit code: 0 all as expected, 1 not.
+# Bazel and the tool are killed in the middle of packing and of linking, and the disk of Bazel's output base is full; the
+# next build completes, and what it makes is what a build makes that nobody cut off. Exit code: 0 all as expected, 1 not.
 
 # A small disk can be mounted without a trace in a mount namespace of one's own.
 if [ "${1:-}" != --inside ]; then
@@ -37,23 +37,31 @@ cut() {
 }
 no_such_file() { [ ! -e "$1" ] || { ls -l "$1"; return 1; }; }
 
-# Actions write into a sandbox before Bazel takes what they made. One that failed is kept: what it was given are links in
-# it, and what it wrote would be a file.
-disk=$folder/disk
-on_disk() { build --sandbox_base="$disk" --sandbox_debug; }
-size() { mount -o "remount,size=$1" "$disk"; }
-sandboxed() { find "$disk" -path '*/bin/tests/faults/*' -type "$1" | grep .; }
+mount_disk() {
+  mkdir "$disk" && mount -t tmpfs tmpfs "$disk" && mkdir "$disk"/{upper,work} &&
+    mount -t overlay -o "lowerdir=$base,upperdir=$disk/upper,workdir=$disk/work" overlay "$base"
+}
+# room MEBIBYTES: as much is left on the disk.
+room() { mount -o "remount,size=$(($(df --output=used -BM "$disk" | tr -dc 0-9) + $1))m" "$disk"; }
+# A sandbox that failed is kept: what the action was given are links in it, and what it wrote would be a file.
+debug() { build --sandbox_debug; }
+sandboxed() { find "$base/sandbox/linux-sandbox" -path '*/bin/tests/faults/*' -type "$1" | grep .; }
 nothing_is_left() { sandboxed l && ! sandboxed f; }
-
-mkdir "$disk"
-mount -t tmpfs tmpfs "$disk" || { echo "FAILED: a small disk is mounted"; exit 1; }
-cleanup umount "$disk"
-cleanup ./bazelw shutdown
-# A Bazel that runs already does not see it.
-./bazelw shutdown >/dev/null 2>&1
 
 expect "a build that nobody cuts off" build
 wanted=$(hashes)
+
+# From now on the output base lies on a small disk: what is there shows through, and what is written takes of its room.
+base=$(./bazelw info output_base 2>/dev/null)
+disk=$folder/disk
+cleanup ./bazelw shutdown
+cleanup umount "$base"
+cleanup umount "$disk"
+cleanup rm -f bazel-bin/tests/faults/big.ptx "${made[@]}"
+# A Bazel that runs already does not see it.
+./bazelw shutdown >/dev/null 2>&1
+mount_disk || { echo "FAILED: a small disk is mounted"; exit 1; }
+
 for command in pack link; do
   expect "Bazel and the tool die during $command" cut "$command"
   [ "$command" = link ] || expect "no pack is there" no_such_file "${made[0]}"
@@ -63,16 +71,15 @@ for command in pack link; do
 done
 
 for file in "${made[@]}"; do
-  size 100m
   rm -f "$file"
+  room 20
   expect "the disk is full: the build says so of ${file##*/}" \
-    fails_and_says "/${file#bazel-}: cannot write it: No space left on device" on_disk
+    fails_and_says "/${file#bazel-}: cannot write it: No space left on device" debug
   expect "for its target" grep -q "of $target failed" "$folder/failure"
   expect "the tool leaves nothing beside it" nothing_is_left
   expect "Bazel takes nothing half-written" no_such_file "$file"
-  expect "there is room" size 1g
-  expect "the next build completes" on_disk
+  expect "there is room" room 1000
+  expect "the next build completes" debug
   expect "with the same bytes" [ "$(hashes)" = "$wanted" ]
 done
-rm -f bazel-bin/tests/faults/big.ptx "${made[@]}"
 exit "$failed"

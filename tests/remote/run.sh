@@ -60,6 +60,39 @@ expect "with paths that are mapped, it builds" bazel one build --config=remote "
 expect "and in another mode of the host the images and their pack are there already" \
   processes "remote cache hit" one build --config=remote -c opt "${mapped[@]}" //:library
 
+# A worker dies, and then the server, while a crate is linked for a GPU. Two kernels take turns, so that each time all of
+# it is made anew.
+adds() { sed -i "s/+= [12];/+= $1;/" "$module/kernels.rs"; }
+pack() { bazel one build --config=remote --noremote_accept_cached --output_groups=+offload //:library; }
+packed() { sha256sum <"$module/bazel-bin/library.offload"; }
+# meanwhile COMMAND...: runs it as soon as a worker links; the build goes on as $pack.
+meanwhile() {
+  local end=$((SECONDS + 120))
+  pack >"$folder/build" 2>&1 &
+  pack=$!
+  until pgrep -f -- '--crate-name=kernels_image' >/dev/null; do
+    { [ "$SECONDS" -lt "$end" ] && kill -0 "$pack"; } || { cat "$folder/build"; return 1; }
+  done
+  "$@"
+}
+first=$(packed)
+adds 2
+expect "another kernel is packed" pack
+second=$(packed)
+expect "to another pack" [ "$first" != "$second" ]
+adds 1
+expect "a worker dies while it links for a GPU" meanwhile "$service" kill-worker "$folder/service"
+expect "the build waits for another" kill -0 "$pack"
+"$service" start-worker "$folder/service"
+expect "which takes over" wait "$pack"
+expect "with the same bytes" [ "$(packed)" = "$first" ]
+adds 2
+expect "the server starts anew while a worker links" meanwhile "$service" restart-server "$folder/service"
+wait "$pack" 2>/dev/null
+expect "this build completes or the next" pack
+expect "with the same bytes" [ "$(packed)" = "$second" ]
+adds 1
+
 # Bazel's hermetic sandbox with the root of the workers, and nothing else.
 abi=$(source "$repo/tests/remote/service/common.sh" && echo "$SERVICE_ROOT/abi/usr")
 bare=(--experimental_use_hermetic_linux_sandbox --sandbox_add_mount_pair=/proc --sandbox_add_mount_pair=/dev)
