@@ -37,7 +37,7 @@ measure() {
     ours=$("$ours_by") theirs=$("$@")
     echo "$ours" >>"$folder/ours"
     echo "$theirs" >>"$folder/theirs"
-    echo "$((ours * 100 / theirs))" | sed -E 's/(..)$/.\1/; s/^\./0./' >>"$folder/ratios"
+    echo "$(((ours * 100 + theirs / 2) / theirs))" | sed -E 's/(..)$/.\1/; s/^\./0./' >>"$folder/ratios"
   done
   row "$title"
 }
