@@ -44,7 +44,7 @@ mount_disk() {
 # room MEBIBYTES: as much is left on the disk.
 room() { mount -o "remount,size=$(($(df --output=used -BM "$disk" | tr -dc 0-9) + $1))m" "$disk"; }
 # A sandbox that failed is kept: what the action was given are links in it, and what it wrote would be a file.
-debug() { build --sandbox_debug; }
+build_in_kept_sandbox() { build --sandbox_debug; }
 sandboxed() { find "$base/sandbox/linux-sandbox" -path '*/bin/tests/faults/*' -type "$1" | grep .; }
 nothing_is_left() { sandboxed l && ! sandboxed f; }
 
@@ -74,12 +74,12 @@ for file in "${made[@]}"; do
   rm -f "$file"
   room 20
   expect "the disk is full: the build says so of ${file##*/}" \
-    fails_and_says "/${file#bazel-}: cannot write it: No space left on device" debug
+    fails_and_says "/${file#bazel-}: cannot write it: No space left on device" build_in_kept_sandbox
   expect "for its target" grep -q "of $target failed" "$folder/failure"
   expect "the tool leaves nothing beside it" nothing_is_left
   expect "Bazel takes nothing half-written" no_such_file "$file"
   expect "there is room" room 1000
-  expect "the next build completes" debug
+  expect "the next build completes" build_in_kept_sandbox
   expect "with the same bytes" [ "$(hashes)" = "$wanted" ]
 done
 exit "$failed"

@@ -65,13 +65,13 @@ expect "and in another mode of the host the images and their pack are there alre
 adds() { sed -i "s/+= [12];/+= $1;/" "$module/kernels.rs"; }
 pack() { bazel one build --config=remote --noremote_accept_cached --output_groups=+offload //:library; }
 packed() { sha256sum <"$module/bazel-bin/library.offload"; }
-# meanwhile COMMAND...: runs it as soon as a worker links; the build goes on as $pack.
+# meanwhile COMMAND...: runs it as soon as a worker links; the build goes on as $packing.
 meanwhile() {
   local end=$((SECONDS + 120))
   pack >"$folder/build" 2>&1 &
-  pack=$!
+  packing=$!
   until pgrep -f -- '--crate-name=kernels_image' >/dev/null; do
-    { [ "$SECONDS" -lt "$end" ] && kill -0 "$pack"; } || { cat "$folder/build"; return 1; }
+    { [ "$SECONDS" -lt "$end" ] && kill -0 "$packing"; } || { cat "$folder/build"; return 1; }
   done
   "$@"
 }
@@ -82,13 +82,13 @@ second=$(packed)
 expect "to another pack" [ "$first" != "$second" ]
 adds 1
 expect "a worker dies while it links for a GPU" meanwhile "$service" kill-worker "$folder/service"
-expect "the build waits for another" kill -0 "$pack"
+expect "the build waits for another" kill -0 "$packing"
 "$service" start-worker "$folder/service"
-expect "which takes over" wait "$pack"
+expect "which takes over" wait "$packing"
 expect "with the same bytes" [ "$(packed)" = "$first" ]
 adds 2
 expect "the server starts anew while a worker links" meanwhile "$service" restart-server "$folder/service"
-wait "$pack" 2>/dev/null
+wait "$packing" 2>/dev/null
 expect "this build completes or the next" pack
 expect "with the same bytes" [ "$(packed)" = "$second" ]
 adds 1

@@ -25,8 +25,8 @@ enum Error {
         file: OsString,
         error: prost::DecodeError,
     },
-    #[error("`{name}` is for users, and no docstring says what it is")]
-    Silent { name: String },
+    #[error(transparent)]
+    Silent(#[from] page::Silent),
 }
 
 fn main() -> ExitCode {
@@ -46,7 +46,7 @@ fn write() -> Result<(), Error> {
     if modules.is_empty() {
         return Err(Error::Usage);
     }
-    let page = page::page(&modules).map_err(|name| Error::Silent { name })?;
+    let page = page::page(&modules)?;
     fs::write(&out, page).map_err(|error| Error::File { file: out, error })
 }
 

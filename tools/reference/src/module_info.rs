@@ -16,6 +16,7 @@ pub struct ModuleInfo {
     pub extensions: Vec<Extension>,
 }
 
+/// A rule, or a tag of a module extension: both messages have these fields alike.
 #[derive(Clone, PartialEq, Message)]
 pub struct Rule {
     #[prost(string, tag = "1")]
@@ -88,15 +89,5 @@ pub struct Extension {
     #[prost(string, tag = "1")]
     pub name: String,
     #[prost(message, repeated, tag = "3")]
-    pub tags: Vec<Tag>,
-}
-
-#[derive(Clone, PartialEq, Message)]
-pub struct Tag {
-    #[prost(string, tag = "1")]
-    pub name: String,
-    #[prost(string, tag = "2")]
-    pub doc: String,
-    #[prost(message, repeated, tag = "3")]
-    pub attributes: Vec<Attribute>,
+    pub tags: Vec<Rule>,
 }

@@ -1,6 +1,6 @@
 //! The page: a section for each rule or macro, for each tag of a module extension, for each provider.
 
-use crate::module_info::{Attribute, Function, ModuleInfo, Provider, Rule, Tag};
+use crate::module_info::{Attribute, Function, ModuleInfo, Provider, Rule};
 
 /// What has a section of its own, with a row for each of what it takes or holds.
 struct Section {
@@ -12,12 +12,12 @@ struct Section {
 struct Row {
     name: String,
     doc: String,
-    default: Default,
+    omitted: Omitted,
 }
 
-/// What is there where nothing is given.
-enum Default {
-    /// Something has to be given.
+/// What counts where a user says nothing.
+enum Omitted {
+    /// Something has to be said.
     Required,
     /// As Starlark writes it.
     Value(String),
@@ -25,13 +25,17 @@ enum Default {
     Nothing,
 }
 
+/// What users get, and are told nothing about.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` is for users; wanted a docstring that says what it is, found none: write one where it is declared")]
+pub struct Silent(String);
+
 /// The page on what some `.bzl` files give to users, in Markdown.
 ///
 /// # Errors
 ///
-/// The name of a rule, macro, tag or provider, with a dot before that of what it takes or holds, where nothing is said
-/// about it.
-pub fn page(modules: &[ModuleInfo]) -> Result<String, String> {
+/// `Silent`: of a rule, macro, tag or provider, or of what it takes or holds, its name behind a dot.
+pub fn page(modules: &[ModuleInfo]) -> Result<String, Silent> {
     let mut rules: Vec<Section> = Vec::new();
     let mut tags: Vec<Section> = Vec::new();
     let mut providers: Vec<Section> = Vec::new();
@@ -39,12 +43,10 @@ pub fn page(modules: &[ModuleInfo]) -> Result<String, String> {
         rules.extend(module.rules.iter().map(of_rule));
         rules.extend(module.functions.iter().map(of_macro));
         for extension in &module.extensions {
-            tags.extend(
-                extension
-                    .tags
-                    .iter()
-                    .map(|tag| of_tag(&extension.name, tag)),
-            );
+            tags.extend(extension.tags.iter().map(|tag| Section {
+                name: format!("{}.{}", extension.name, tag.name),
+                ..of_rule(tag)
+            }));
         }
         providers.extend(module.providers.iter().map(of_provider));
     }
@@ -63,15 +65,15 @@ pub fn page(modules: &[ModuleInfo]) -> Result<String, String> {
     Ok(text)
 }
 
-fn written(section: &Section) -> Result<String, String> {
+fn written(section: &Section) -> Result<String, Silent> {
     let Section { name, doc, rows } = section;
     if doc.trim().is_empty() {
-        return Err(name.clone());
+        return Err(Silent(name.clone()));
     }
     let mut text = format!("\n### {name}\n\n{}\n", doc.trim());
     let takes_something = rows
         .iter()
-        .any(|row| !matches!(row.default, Default::Nothing));
+        .any(|row| !matches!(row.omitted, Omitted::Nothing));
     text += if takes_something {
         "\n| attribute | default | what it is |\n| --- | --- | --- |\n"
     } else {
@@ -79,14 +81,14 @@ fn written(section: &Section) -> Result<String, String> {
     };
     for row in rows {
         if row.doc.trim().is_empty() {
-            return Err(format!("{name}.{}", row.name));
+            return Err(Silent(format!("{name}.{}", row.name)));
         }
         text += &format!("| `{}` |", row.name);
         if takes_something {
-            text += &match &row.default {
-                Default::Required => " required |".to_owned(),
-                Default::Value(value) => format!(" `{value}` |"),
-                Default::Nothing => " |".to_owned(),
+            text += &match &row.omitted {
+                Omitted::Required => " required |".to_owned(),
+                Omitted::Value(value) => format!(" `{value}` |"),
+                Omitted::Nothing => " |".to_owned(),
             };
         }
         text += &format!(" {} |\n", cell(&row.doc));
@@ -108,38 +110,34 @@ fn of_rule(rule: &Rule) -> Section {
     }
 }
 
-fn of_tag(extension: &str, tag: &Tag) -> Section {
-    Section {
-        name: format!("{extension}.{}", tag.name),
-        doc: tag.doc.clone(),
-        rows: tag.attributes.iter().map(of_attribute).collect(),
-    }
-}
-
 fn of_attribute(attribute: &Attribute) -> Row {
     Row {
         name: attribute.name.clone(),
         doc: attribute.doc.clone(),
-        default: default(attribute.mandatory, &attribute.default),
+        omitted: omitted(attribute.mandatory, &attribute.default),
     }
 }
 
-fn default(mandatory: bool, value: &str) -> Default {
+fn omitted(mandatory: bool, value: &str) -> Omitted {
     match value {
-        _ if mandatory => Default::Required,
-        "" => Default::Nothing,
-        value => Default::Value(value.to_owned()),
+        _ if mandatory => Omitted::Required,
+        "" => Omitted::Nothing,
+        value => Omitted::Value(value.to_owned()),
     }
 }
 
 fn of_macro(function: &Function) -> Section {
-    let rows = function.parameters.iter().map(|parameter| Row {
-        name: match parameter.name.as_str() {
-            "kwargs" => "**kwargs".to_owned(),
-            name => name.to_owned(),
-        },
-        doc: parameter.doc.clone(),
-        default: default(parameter.mandatory, &parameter.default),
+    let rows = function.parameters.iter().map(|parameter| {
+        let omitted = omitted(parameter.mandatory, &parameter.default);
+        let rest = match omitted {
+            Omitted::Nothing => "**",
+            _ => "",
+        };
+        Row {
+            name: format!("{rest}{}", parameter.name),
+            doc: parameter.doc.clone(),
+            omitted,
+        }
     });
     Section {
         name: function.name.clone(),
@@ -152,7 +150,7 @@ fn of_provider(provider: &Provider) -> Section {
     let rows = provider.fields.iter().map(|field| Row {
         name: field.name.clone(),
         doc: field.doc.clone(),
-        default: Default::Nothing,
+        omitted: Omitted::Nothing,
     });
     Section {
         name: provider.name.clone(),
@@ -210,7 +208,7 @@ mod tests {
             }],
             extensions: vec![Extension {
                 name: "extension".to_owned(),
-                tags: vec![Tag {
+                tags: vec![Rule {
                     name: "tag".to_owned(),
                     doc: "A tag.".to_owned(),
                     attributes: vec![attribute("version", "A version.", true)],
@@ -272,12 +270,15 @@ A provider.
     fn nothing_is_left_without_a_word() {
         let mut silent = module();
         silent.functions[0].parameters[1].doc = " \n".to_owned();
-        assert_eq!(page(&[silent]), Err("a_macro.of".to_owned()));
+        assert_eq!(page(&[silent]), Err(Silent("a_macro.of".to_owned())));
         let mut silent = module();
         silent.providers[0].doc.clear();
-        assert_eq!(page(&[silent]), Err("SomeInfo".to_owned()));
+        assert_eq!(page(&[silent]), Err(Silent("SomeInfo".to_owned())));
         let mut silent = module();
         silent.extensions[0].tags[0].attributes[0].doc.clear();
-        assert_eq!(page(&[silent]), Err("extension.tag.version".to_owned()));
+        assert_eq!(
+            page(&[silent]),
+            Err(Silent("extension.tag.version".to_owned()))
+        );
     }
 }
